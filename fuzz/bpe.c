@@ -28,6 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     use(&heap, bpe, file);
   }
   tn_bpe_free(bpe);
-  fuzz_expect(heap.used == 0, "all memory is given back");
+  fuzz_expect(heap.used == 0, "all memory is freed");
   return 0;
 }

@@ -1,4 +1,4 @@
-/* fuzz/checkpoint.c: a damaged checkpoint is refused, or goes on as if nothing had been.
+/* fuzz/checkpoint.c: a damaged checkpoint is refused, or resumes as if undamaged.
  *
  * A small run is trained once. An input is then either the whole file, or
  * changes to the true one: a place, a length, and bytes to put there. */
@@ -52,7 +52,7 @@ static void remove_folder(void) {
   free(whole);
 }
 
-/* The run whose checkpoint is damaged again and again. */
+/* The run whose checkpoint is damaged repeatedly. */
 static void prepare(void) {
   if (whole) return;
   strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/tern-fuzz-XXXXXX" : "/tmp/tern-fuzz-XXXXXX");
@@ -65,7 +65,7 @@ static void prepare(void) {
   whole_size = whole ? fread(whole, 1, MOST_BYTES, file) : 0;
   fclose(file);
   fuzz_expect(whole_size > 0, "which has bytes");
-  fuzz_expect(train(program_text, folder, folder) == TERN_OK, "from which the run goes on");
+  fuzz_expect(train(program_text, folder, folder) == TERN_OK, "from which the run resumes");
   atexit(remove_folder);
 }
 

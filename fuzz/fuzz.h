@@ -44,6 +44,6 @@ unsigned fuzz_pick(fuzz_bytes *bytes, unsigned below); /* 0 when `below` is 0 */
  * bytes), a length (one) and so many bytes; a length of 0 cuts the file off there. */
 size_t fuzz_damage(const uint8_t *edits, size_t size, uint8_t *file, size_t length, size_t room);
 
-/* The bytes in a file of this process alone, whose path is given back. For readers that take paths. */
+/* The bytes in a file of this process alone, whose path is returned. For readers that take paths. */
 const char *fuzz_file(const uint8_t *data, size_t size);
 #endif

@@ -195,7 +195,7 @@ static void no_history_is_made(void **state) {
   assert_int_equal(access(s->store, F_OK), -1);
 }
 
-/* ---- what nobody else may do ---- */
+/* ---- what others may not do ---- */
 
 static void stays_as_it_was(const served *s, int line, int status, int expected) {
   const char *state = ask_sql(s, "SELECT count(*)||coalesce(group_concat(tags),'')"
@@ -338,7 +338,7 @@ static void a_body_must_be_whole_in_time(void **state) {
   assert_int_equal(say(s, "{}"), 200);
 }
 
-/* Many clients that announce a body and stay away keep nobody out, and their memory comes back. */
+/* Many clients that announce a body and send none lock no others out, and their memory is freed. */
 static void unfinished_bodies_lock_nobody_out(void **state) {
   served *s = *state;
   int slow[100];

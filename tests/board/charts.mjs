@@ -82,7 +82,7 @@ async function zooms(page) {
   assert.equal(await page.isVisible("button:has-text('show all')"), false);
 }
 
-// The chart of a running training is redrawn twice a second; whoever drags over it gets their range.
+// The chart of a running training is redrawn twice a second; dragging over it still selects a range.
 async function zoomsWhatGrows(page, port) {
   const running = start("train", "endless.ail", "--allow", "fileread", "-q", "--out", "endless", "--checkpoint-every", "1000000000");
   running.stdout.resume();

@@ -1,4 +1,4 @@
-/* The board under clients that are slow, many, greedy or confused: others are served all the same. */
+/* The board under clients that are slow, many, greedy or confused: others are still served. */
 #define _DEFAULT_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>

@@ -101,7 +101,7 @@ static void evaluations_are_sent_in_part(void **state) {
   assert_non_null(strstr(body, "{\"step\":19999,"));
 }
 
-/* A history that somebody has made up: reading it ends all the same. */
+/* A forged history: reading it still ends. */
 static void what_a_history_claims_costs_nothing(void **state) {
   served *s = *state;
   for (int i = 1; i <= 3; i++) assert_int_equal(served_add_run(s, "x", losses, 3), i);

@@ -72,7 +72,7 @@ static void a_new_file_replaces_the_old_one(void **state) {
   assert_non_null(strstr(body, "{\"data\":\"b.csv\",\"rows\":0,\"metrics\":{\"loss\":\"NaN\"}}"));
 }
 
-/* Members that nobody knows are left out, and text stays text. */
+/* Unknown members are left out, and text stays text. */
 static void what_is_not_known_is_left_out(void **state) {
   served *s = *state;
   prepare(s, 1);

@@ -57,7 +57,7 @@ async function deletes(page, port) {
   assert.equal((await ask(port, "/api/runs/4")).status, 404);
 }
 
-// A run that goes on has no such button, and the board refuses.
+// A run in progress has no such button, and the board refuses.
 async function keepsWhatRuns(page, port) {
   const running = start("train", "long.ail", "--allow", "fileread", "-q", "--out", "long", "--checkpoint-every", "1000000000");
   running.stdout.resume();

@@ -44,6 +44,6 @@ $ head -n 2 a
 | Event: start
 | Emitted: initialized
 
-# Too little memory for the text ends the reader, too: a block that got none was asked for again and again.
+# Too little memory for the text ends the reader, too: a failed block was allocated repeatedly.
 $ for size in 20K 40K 60K 80K 100K; do tern train chain.ail --max-mem $size --json | grep -o '"code":"E_[A-Z_]*"'; done | sort -u
 | "code":"E_MEMORY_LIMIT"

@@ -296,7 +296,7 @@ $ tern emit predict.mind --as mlir | sed -n '/@predict/,/return/p' | grep -c -e 
 $ tern emit predict.mind --as mlir | sed -n '/@predict/,/return/p' | grep -c linalg.generic
 | 3
 
-# What fails when it is computed stays an operation: here nobody may ever get there.
+# What fails when it is computed stays an operation: the run may never reach it.
 $ cat > fails.mind <<'END'
 > let zero = 0
 > fn f(x: Tensor[f32,(2)]) -> Tensor[f32,(2)] = if sum(x) > 9 { x + 7 / zero } else { x - sum([7, 8]) }

@@ -47,7 +47,7 @@ $ OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 tern train x.ail --ranks 2
 $ SLURM_STEP_NUM_TASKS=1 tern train x.ail 2>&1 | head -1
 | error[E_USAGE]: cannot read x.ail: no such file
 
-# No descriptors for so many; nobody is left waiting.
+# No descriptors for so many; no rank is left waiting.
 $ (ulimit -n 20; tern train x.ail --ranks 30 2>&1 | head -1)
 | error[E_RANKS_START]: the ranks of the training cannot be started: no socket for a rank: Too many open files
 

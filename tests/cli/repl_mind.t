@@ -25,7 +25,7 @@ $ tern repl <<'END'
 | (1, text)
 | text
 
-# Brackets, blocks, comments and lines that end in an operator, a comma or = go on in the next line.
+# Brackets, blocks, comments and lines that end in an operator, a comma or = continue in the next line.
 $ tern repl <<'END'
 > let m = [
 >   [1, 2],
@@ -194,7 +194,7 @@ $ tern repl < /dev/null
 $ printf '(1 +\n' | tern repl
 ! tern: the input ended inside an open block or bracket; its lines were not run
 
-# A hundred thousand lines leave no more behind than a few do.
+# A hundred thousand lines leave no more memory in use than a few do.
 $ many() { n=100000; [ "$TERN_TEST_EFFORT" = small ] && n=2000; yes "$1" | head -$n > lines; }
 > many 'let x = [1.0, 2.0, 3.0]; x * 2'
 > tern repl --max-mem 32M < lines | uniq -c | sed "s/^ *$n /all /"

@@ -58,7 +58,7 @@ $ tern train train.ail --out hung > said 2>&1 & until test -s hung/checkpoint; d
 $ test -s hung/checkpoint && grep -o '"status": *"[a-z]*"' hung/run.json
 | "status":"stopped"
 
-# A SIGHUP that was ignored when tern began (nohup) stays ignored: the training goes on.
+# A SIGHUP that was ignored when tern began (nohup) stays ignored: the training continues.
 $ cat > hang_up.sh <<'END'
 > (trap '' HUP; exec tern train train.ail --out ignored > said 2>&1) & training=$!
 > steps() { if test -s ignored/history.jsonl; then wc -l < ignored/history.jsonl; else echo 0; fi; }

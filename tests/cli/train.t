@@ -68,7 +68,7 @@ $ tern train toy.ail --allow fileread --quiet
 | eval/accuracy = 1.0000
 | Training completed
 
-# A run that was stopped and goes on ends with the same weights as one that was not.
+# A run that was stopped and resumed ends with the same weights as one that was not.
 $ tern train toy.ail --allow fileread --out whole > /dev/null
 $ ls whole
 | checkpoint

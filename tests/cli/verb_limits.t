@@ -1,7 +1,7 @@
 # Every verb of the table has --max-mem and --max-time, with a code of its own each and status 1.
 $ sh $TESTS/support/verb_limits.sh $TESTS/../src/cli/options.def
 
-# A session has its time on each line, and goes on.
+# The time limit of a session is per line; the session continues.
 $ printf 'sum(zeros((1048575, 1048576)))\n1 + 2\n' | tern repl --max-time 0.05 2>&1 | grep -v '^ \|^$'
 | error[E_TIME_LIMIT]: the program ran longer than the 0.05 seconds that --max-time allows
 | 3

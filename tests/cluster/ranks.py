@@ -302,7 +302,7 @@ def send(number, rank=0, everybody=False):
 
 
 def pause_all(training):
-    """Ctrl-Z and fg: nobody is taken for lost."""
+    """Ctrl-Z and fg: no rank is taken for lost."""
     os.killpg(training.process.pid, signal.SIGSTOP)
     time.sleep(2)
     os.killpg(training.process.pid, signal.SIGCONT)

@@ -10,7 +10,7 @@
  * where they are wrong: telling a mistake needs memory too.
  *
  * Every few requests up to DENSE are tried, and after that ever fewer: a training loop asks for the same
- * things again and again. tests/slow tries each, also in the programs of tests/, in a process that is split
+ * things repeatedly. tests/slow tries each, also in the programs of tests/, in a process that is split
  * off at that request, so that nothing is run again to get there. */
 #include <setjmp.h>
 #include <signal.h>

@@ -186,7 +186,7 @@ static void what_was_wanted_at_the_same_step_is_replaced(void **state) {
   assert_true(found);
 }
 
-static void a_history_that_is_gone_is_missed(void **state) {
+static void a_missing_history_is_reported(void **state) {
   (void)state;
   checkpoint c;
   checkpoint_read(&c);
@@ -244,7 +244,7 @@ static void starve(tern_status (*attempt)(void)) {
   }
 }
 
-static void memory_that_runs_out_leaves_a_folder_that_can_be_gone_on_with(void **state) {
+static void running_out_of_memory_leaves_a_folder_that_can_be_resumed(void **state) {
   (void)state;
   checkpoint c;
   checkpoint_read(&c);
@@ -265,9 +265,9 @@ int main(void) {
     cmocka_unit_test(every_fact_of_the_metadata_is_checked),
     cmocka_unit_test(the_tensors_are_the_programs),
     cmocka_unit_test(what_was_wanted_at_the_same_step_is_replaced),
-    cmocka_unit_test(a_history_that_is_gone_is_missed),
+    cmocka_unit_test(a_missing_history_is_reported),
     cmocka_unit_test(a_repetition_names_what_differs),
-    cmocka_unit_test(memory_that_runs_out_leaves_a_folder_that_can_be_gone_on_with),
+    cmocka_unit_test(running_out_of_memory_leaves_a_folder_that_can_be_resumed),
   };
   return cmocka_run_group_tests(tests, make_files, leave_room);
 }

@@ -240,7 +240,7 @@ static void a_value_of_another_type_is_refused(void **state) {
 }
 
 /* What is there is an object of numbers and texts, of a size that tern writes, or it is refused. */
-static void odd_hyperparameters_are_refused(void **state) {
+static void invalid_hyperparameters_are_refused(void **state) {
   (void)state;
   static const char *const changes[] = { "''", "'[1]'", "'{\"lr\":0.1'", "'{\"lr\":[0.1]}'",
                                          "'{\"lr\":null}'",
@@ -264,7 +264,7 @@ static void odd_hyperparameters_are_refused(void **state) {
   assert_null(strchr(text, 7));
 }
 
-static void odd_steps_and_losses_are_refused(void **state) {
+static void invalid_steps_and_losses_are_refused(void **state) {
   (void)state;
   static const char *const changes[] = { "UPDATE evals SET loss='x'", "UPDATE evals SET step='x'",
                                          "UPDATE losses SET data='text'", "UPDATE losses SET chunk='x'" };
@@ -584,8 +584,8 @@ int main(void) {
     cmocka_unit_test(only_the_tables_of_tern_are_used),
     cmocka_unit_test(what_is_not_a_plain_file_is_refused),
     cmocka_unit_test(a_value_of_another_type_is_refused),
-    cmocka_unit_test(odd_hyperparameters_are_refused),
-    cmocka_unit_test(odd_steps_and_losses_are_refused),
+    cmocka_unit_test(invalid_hyperparameters_are_refused),
+    cmocka_unit_test(invalid_steps_and_losses_are_refused),
     cmocka_unit_test(control_characters_are_shown_as_escapes),
     cmocka_unit_test(an_older_database_is_moved_when_it_is_written_to),
     cmocka_unit_test(steps_made_while_it_is_held_are_recorded_later),

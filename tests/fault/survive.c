@@ -210,7 +210,7 @@ static int stop_often(unsigned long times) {
     if (!strstr(record.bytes, "\"status\":\"stopped\"")) return complain("run.json does not say so", i), 1;
     stopped++;
     if (run_job(&(job){ "run", NULL, "1", NULL }) != 0 || !ended_well("run"))
-      return complain("a run that was told to stop cannot go on", i), 1;
+      return complain("a run that was told to stop cannot be resumed", i), 1;
   }
   printf("%lu of %lu runs told to stop, each with a checkpoint; all ended with the same bits\n", stopped,
          times);
@@ -218,7 +218,7 @@ static int stop_often(unsigned long times) {
 }
 
 /* The first signal is caught, and the training waits for its write. A second one takes its default action. It
- * is sent again and again, because it counts only some time after the first, and a loaded machine may deliver
+ * is sent repeatedly, because it counts only some time after the first, and a loaded machine may deliver
  * the two together. */
 static int signal_twice(void) {
   static const int signals[] = { SIGINT, SIGTERM, SIGHUP };

@@ -226,7 +226,7 @@ static bool replace_in_out(given f) {
   return ok && worked(syscall(SYS_unlinkat, AT_FDCWD, to, 0));
 }
 
-/* A program that runs with the rights of whoever started tern would be left behind. */
+/* A program that runs with the rights of the user who started tern would be left behind. */
 static bool make_with_mode(given f, int mode) {
   char path[420];
   struct stat made;

@@ -8,7 +8,7 @@
 /* Made anew before every attempt, by a process that is not shut in. */
 typedef struct {
   char folder[256]; /* holds everything below */
-  char secret[400]; /* a file that nobody names */
+  char secret[400]; /* a file that is not named */
   char named[400];  /* a file that the program names */
   char out[400];    /* a folder that the command line names for writing */
   char link[400];   /* in it, a symbolic link to the secret */

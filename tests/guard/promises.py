@@ -2,7 +2,7 @@
 
     promises.py TERN [-v]
 
-An attack is a command in a folder of its own, beside files that nobody named. It has got through when what it
+An attack is a command in a folder of its own, beside files that were not named. It has got through when what it
 tried worked (status 0), when a word of those files is in what was printed or written, when anything changed
 outside of what the command line names, or when tern ended in another way than with status 0, 1 or 2. Then the
 same is tried with the right that was missing, to know that the attack is one: what does not work then either
@@ -34,7 +34,7 @@ ROWS = '{"x":[0,1],"label":0}\n{"x":[1,0],"label":1}\n{"x":[0,2],"label":0}\n{"x
 
 
 def lay_out(root):
-    """work/ is where commands run; outside/ is nobody's business."""
+    """work/ is where commands run; outside/ must not be touched."""
     outside, work = root / "outside", root / "work"
     for folder in (outside / "deep", work / "data", work / "room" / "deep"):
         folder.mkdir(parents=True)

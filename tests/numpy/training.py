@@ -104,7 +104,7 @@ def check_classes(rows, classes, k, missing=()):
     equal('the order of metrics', list(got), ['loss', *wanted])
     for name, value in wanted.items():
         close('%s of %d classes and %d rows' % (name, classes, rows), got[name], value, 1e-12)
-    close('the loss behind the perplexity', math.exp(got['loss']), got['perplexity'], 1e-5)
+    close('the loss of the perplexity', math.exp(got['loss']), got['perplexity'], 1e-5)
 
 
 # ---- metrics of numbers ----

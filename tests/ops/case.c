@@ -236,7 +236,7 @@ static void fill_any(op_case *c, const operand *o, contents what) {
 }
 
 static void fill_index(op_case *c, const operand *o, int64_t limit) {
-  int spread = one_in(c, 3) && limit > 3 ? 3 : (int)limit;   /* now and then the same few again and again */
+  int spread = one_in(c, 3) && limit > 3 ? 3 : (int)limit;   /* sometimes the same few repeatedly */
   size_t size = tn_dtype_bytes(o->view.dtype);
   for (size_t at = 0; at < o->bytes && spread > 0; at += size) {
     int64_t index = below(c, spread);

@@ -255,7 +255,7 @@ static void conv2d_is_a_chain_over_window_row_column_and_channel(void **state) {
 }
 
 /* ---- all of them ---- */
-static void every_composed_operation_was_worked_out(void **state) {
+static void every_composed_operation_was_computed(void **state) {
   (void)state;
   for (tn_op op = 1; op < TN_OP_COUNT; op++)
     if (tn_op_sig_of(op)->kind == TN_KIND_COMPOSED && !tested[op])
@@ -288,7 +288,7 @@ int main(void) {
     cmocka_unit_test(layer_norm_divides_by_the_root_of_the_mean_square),
     cmocka_unit_test(dot_and_linear_are_chains_of_fma),
     cmocka_unit_test(conv2d_is_a_chain_over_window_row_column_and_channel),
-    cmocka_unit_test(every_composed_operation_was_worked_out),
+    cmocka_unit_test(every_composed_operation_was_computed),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

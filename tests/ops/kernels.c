@@ -24,7 +24,7 @@ double card_fmod(double x, double y);
 float card_fmodf(float x, float y);
 
 /* A card has no fmod; ours is the C library's, which is exact. */
-static void the_remainder_of_a_card_is_that_of_the_library(void **state) {
+static void the_remainder_on_a_gpu_is_that_of_the_library(void **state) {
   (void)state;
   tn_rng rng;
   tn_rng_init(&rng, 7);
@@ -42,8 +42,8 @@ static void the_remainder_of_a_card_is_that_of_the_library(void **state) {
   }
 }
 
-/* The host plays a card, with one of six cases because it is slow at that, and fewer in a build that is slow
- * itself; TERN_TEST_EFFORT=full is for all. With TERN_TEST_CARD=1 the card is a real one. */
+/* The host emulates a GPU. That is slow, so it runs one of six cases, and fewer in a slow build;
+ * TERN_TEST_EFFORT=full runs all. With TERN_TEST_CARD=1 the GPU is real. */
 static back_ends cards(back_ends found) {
   const char *why = NULL, *effort = getenv("TERN_TEST_EFFORT");
   found.backend[0] = getenv("TERN_TEST_CARD") ? card_backend(&why) : emulated_backend();
@@ -117,7 +117,7 @@ static void results_that_no_cache_holds_have_the_same_bits(void **state) {
   }
 }
 
-/* The rules refuse this when lengths are known; a kernel that meets it all the same says so. */
+/* The rules refuse this when lengths are known; a kernel that still meets it reports it. */
 static void there_is_no_largest_of_nothing(void **state) {
   (void)state;
   static const tn_op ops[] = { TN_OP_MAX, TN_OP_MIN, TN_OP_ARGMAX };
@@ -151,7 +151,7 @@ int main(void) {
     cmocka_unit_test(results_that_no_cache_holds_have_the_same_bits),
     cmocka_unit_test(there_is_no_largest_of_nothing),
 #ifdef TN_EMULATED_CARD
-    cmocka_unit_test(the_remainder_of_a_card_is_that_of_the_library),
+    cmocka_unit_test(the_remainder_on_a_gpu_is_that_of_the_library),
 #endif
   };
   for (size_t i = 0; !only && i < sizeof general / sizeof general[0]; i++) tests[count++] = general[i];

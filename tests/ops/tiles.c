@@ -1,4 +1,4 @@
-/* Products of f32 on a card that the host plays: every tile of kernels/tiles.def gives the bits of ref,
+/* Products of f32 on a GPU that the host emulates: every tile of kernels/tiles.def gives the bits of ref,
  * whatever the shape and however the operands lie. Also what the cases of ops/card are too small for. */
 #include <math.h>
 #include <setjmp.h>

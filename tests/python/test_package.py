@@ -9,7 +9,7 @@ import tempfile
 
 root = pathlib.Path(__file__).resolve().parents[2]
 with tempfile.TemporaryDirectory() as folder:
-    # From a copy: whoever builds at the same time does not meet it.
+    # From a copy, so that parallel builds do not interfere.
     source = pathlib.Path(folder) / "source"
     shutil.copytree(root / "bindings", source / "bindings", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ["setup.py", "pyproject.toml", "CMakeLists.txt", "LICENSE"]:

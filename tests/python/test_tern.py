@@ -381,7 +381,7 @@ class Following(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "enough"):
                 self.train(session, callback=callback)
             self.assertEqual(len(seen), 1)
-            self.assertEqual(len(self.train(session)["history"]), 30)  # the session goes on
+            self.assertEqual(len(self.train(session)["history"]), 30)  # the session continues
 
     def test_control_c_stops_a_training(self):
         with tern.Session() as session:

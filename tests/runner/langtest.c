@@ -333,7 +333,7 @@ static void compare_diag(program *of, const wanted_diag *wanted, const value *di
   }
 }
 
-/* One to one and in order: a diagnostic that nobody expects is noise, and noise fails. */
+/* One to one and in order: an unexpected diagnostic is noise, and noise fails. */
 static void compare_diags(program *of, const value *diags) {
   const value *at = diags && diags->kind == TN_JSON_ARRAY_BEGIN ? diags->first : NULL;
   for (size_t i = 0; i < of->diag_count; i++) {
@@ -345,7 +345,7 @@ static void compare_diags(program *of, const value *diags) {
     int64_t line = 1;
     const value *code = value_member(at, TN_LIT("code"));
     value_integer(value_at(at, TN_LIT("span.line")), &line);
-    complain(of, (size_t)line, "nobody expects: ", code ? text_from(code->text) : nothing);
+    complain(of, (size_t)line, "unexpected: ", code ? text_from(code->text) : nothing);
   }
 }
 

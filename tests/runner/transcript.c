@@ -35,7 +35,7 @@ typedef struct {
   text input;            /* for standard input, or what a file is to hold */
   lines out, err;
   int status;
-  bool silent;           /* a source whose output nobody wrote down: only its status counts */
+  bool silent;           /* a source without expected output: only its status counts */
 } step;
 
 typedef struct {
@@ -344,7 +344,7 @@ static void read_block(transcript *file, block in, text above, size_t *program) 
   *program = made_program ? file->count - 1 : SIZE_MAX;
 }
 
-/* What a reader has and an empty folder does not: a command that is run and shown to nobody. */
+/* What a reader has and an empty folder does not: a hidden command. */
 static void read_setup(transcript *file, size_t line, text command) {
   step *at = step_new(file, STEP_SESSION, line);
   text_add(&at->command, command.bytes, command.length);
@@ -457,7 +457,7 @@ static size_t run_steps(const transcript *file, const char *folder, int seconds,
     if (!step_holds(at, &done)) {
       differ++;
       show_failure(file, at, &done);
-      if (at->kind == STEP_REPL) { /* nobody can tell which line printed what */
+      if (at->kind == STEP_REPL) { /* it is not known which line printed what */
         ++*stuck;
         outcome_free(&done);
         continue;

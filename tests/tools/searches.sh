@@ -1,6 +1,6 @@
 #!/bin/sh
 # tools/coverage.sh adds up what was counted and fails with the tests; tools/fuzz.sh says which target found
-# something. Compilers, counters and targets are played by stand-ins. Argument: the project's root.
+# something. Compilers, counters and targets are mocks. Argument: the project's root.
 root=$(cd "$1" && pwd)
 . "$root/tests/tools/expect.sh"
 mkdir -p "$scratch/bin" "$scratch/project/tools"

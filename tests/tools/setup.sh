@@ -1,11 +1,11 @@
 #!/bin/sh
-# tools/setup.sh on machines that lack something, played by stand-ins for the
+# tools/setup.sh on machines that lack something, simulated by mocks of the
 # compiler, apt-get, id and sudo. Argument: the project's root.
 root=$(cd "$1" && pwd)
 . "$root/tests/tools/expect.sh"
 
-# machine: a PATH with the ordinary tools and stand-ins. `lacks` names what this
-# machine's compiler cannot find; the stand-in for apt-get repairs that.
+# machine: a PATH with the ordinary tools and mocks. `lacks` names what this
+# machine's compiler cannot find; the mock of apt-get repairs that.
 machine() {
   rm -rf "$scratch/bin" "$scratch/lacks" "$scratch/log"
   mkdir "$scratch/bin"

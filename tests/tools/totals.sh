@@ -1,6 +1,6 @@
 #!/bin/sh
 # tools/test.sh closes with the true totals, and fails when anything failed or
-# nothing ran. cmake and ctest are played by stand-ins. Argument: the project's root.
+# nothing ran. cmake and ctest are mocks. Argument: the project's root.
 root=$(cd "$1" && pwd)
 . "$root/tests/tools/expect.sh"
 mkdir "$scratch/bin" "$scratch/project"

@@ -81,7 +81,7 @@ breaks "other output" "+ tern 1.2.3" <<'END'
 $ tern version
 | tern 1.2.4
 END
-breaks "output that nobody expects" "+ tern 1.2.3" <<'END'
+breaks "unexpected output" "+ tern 1.2.3" <<'END'
 $ tern version
 END
 breaks "output that does not come" "- tern" <<'END'
@@ -181,7 +181,7 @@ a
 ...
 ```
 END
-document_holds "commands without a mark are run in order, and their output is nobody's business" <<'END'
+document_holds "commands without a mark are run in order, and their output is not compared" <<'END'
 ```sh
 tern version   # says something
 echo one > made

@@ -22,7 +22,7 @@ static void becomes(const char *text, const char *wanted) {
   assert_int_equal(s.heap.used, 0);
 }
 
-static void statements_stand_on_lines_of_their_own(void **state) {
+static void each_statement_has_its_own_line(void **state) {
   (void)state;
   becomes("model{x[B,4];param W:[4,-1];input z : [ ];y=relu( x )*-2;let q=y==1 and not x<2}",
           "model {\n"
@@ -219,7 +219,7 @@ static void the_formatted_program_has_the_same_graph(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(statements_stand_on_lines_of_their_own),
+    cmocka_unit_test(each_statement_has_its_own_line),
     cmocka_unit_test(blocks_are_one_line_apart_and_single_lines_stay_together),
     cmocka_unit_test(comments_stay_where_they_were),
     cmocka_unit_test(a_comment_inside_a_statement_moves_before_it),

@@ -71,7 +71,7 @@ static void numbers_and_strings_end_where_they_should(void **state) {
   assert_int_equal(first("\"caf\xC3\xA9\"").kind, TN_AIL_TOKEN_STRING);
 }
 
-static void what_is_no_token_says_why_and_reading_goes_on(void **state) {
+static void an_invalid_token_says_why_and_reading_continues(void **state) {
   (void)state;
   static const char *const wrong[] = { "1.", "1.e", "2e", "3abc",   "\"open", "\"open\n\"",
                                        "$",  "!",   "\xC3\xA9", "\x80", "\x01" };
@@ -88,7 +88,7 @@ static void what_is_no_token_says_why_and_reading_goes_on(void **state) {
   assert_int_equal(tn_ail_lexer_next(&lexer).kind, TN_AIL_TOKEN_NAME);
 }
 
-static void a_byte_of_zero_is_no_end(void **state) {
+static void a_zero_byte_does_not_end_a_text(void **state) {
   (void)state;
   tn_ail_lexer lexer;
   tn_ail_lexer_init(&lexer, (tn_str){ "a\0b", 3 });
@@ -106,7 +106,7 @@ static void tokens_know_whether_they_start_a_line(void **state) {
   assert_int_equal(tn_ail_lexer_next(&lexer).kind, TN_AIL_TOKEN_END);
 }
 
-static void comments_are_kept_without_blanks_behind_them(void **state) {
+static void comments_are_kept_without_trailing_blanks(void **state) {
   (void)state;
   tn_heap heap = { 0 };
   tn_ail_comments comments = { 0 };
@@ -132,10 +132,10 @@ int main(void) {
     cmocka_unit_test(only_the_words_of_expressions_are_reserved),
     cmocka_unit_test(signs_are_read_as_long_as_possible),
     cmocka_unit_test(numbers_and_strings_end_where_they_should),
-    cmocka_unit_test(what_is_no_token_says_why_and_reading_goes_on),
-    cmocka_unit_test(a_byte_of_zero_is_no_end),
+    cmocka_unit_test(an_invalid_token_says_why_and_reading_continues),
+    cmocka_unit_test(a_zero_byte_does_not_end_a_text),
     cmocka_unit_test(tokens_know_whether_they_start_a_line),
-    cmocka_unit_test(comments_are_kept_without_blanks_behind_them),
+    cmocka_unit_test(comments_are_kept_without_trailing_blanks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,7 @@ static void nested(char *out, int depth) {
   strcpy(at + 2 * depth + 1, " }");
 }
 
-static void nesting_ends_at_the_limit_and_is_said_once(void **state) {
+static void nesting_ends_at_the_limit_and_is_reported_once(void **state) {
   (void)state;
   static char text[8192];
   parsed p;
@@ -175,7 +175,7 @@ int main(void) {
     cmocka_unit_test(a_broken_statement_leaves_its_name_and_the_next_statement),
     cmocka_unit_test(names_in_skipped_text_are_remembered),
     cmocka_unit_test(a_missing_brace_ends_the_block_before_the_next),
-    cmocka_unit_test(nesting_ends_at_the_limit_and_is_said_once),
+    cmocka_unit_test(nesting_ends_at_the_limit_and_is_reported_once),
     cmocka_unit_test(empty_and_blank_texts_have_no_items),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* A conversation in AILang: what a line is, when it goes on, what completes a word, and what happens when
+/* A conversation in AILang: what a line is, when it continues, what completes a word, and what happens when
  * memory runs out in the middle of it. */
 #include "unit/ail_support.h"
 
@@ -30,7 +30,7 @@ static bool say(talk *t, const char *line) {
 
 static const char *shown(const talk *t) { return t->shown.len > 0 ? t->shown.at : ""; }
 
-static void a_line_that_wants_more_goes_on_in_the_next(void **state) {
+static void an_incomplete_line_continues_in_the_next(void **state) {
   (void)state;
   static const char *const open[] = { "1 +",
                                       "1 -",
@@ -106,7 +106,7 @@ static void every_failed_allocation_leaves_a_session(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_line_that_wants_more_goes_on_in_the_next),
+    cmocka_unit_test(an_incomplete_line_continues_in_the_next),
     cmocka_unit_test(words_are_completed_by_what_they_can_be),
     cmocka_unit_test(every_failed_allocation_leaves_a_session),
   };

@@ -75,7 +75,7 @@ static void a_missing_file_has_its_code(void **state) {
 
 /* ---- limits ---- */
 
-static void a_chain_of_a_hundred_thousand_operators_is_no_nesting(void **state) {
+static void a_chain_of_a_hundred_thousand_operators_does_not_nest(void **state) {
   (void)state;
   enum { LINKS = 100000 };
   static char text[LINKS * 4 + 64];
@@ -271,7 +271,7 @@ int main(void) {
     cmocka_unit_test(what_the_output_does_not_need_is_not_asked_for),
     cmocka_unit_test(allowed_effects_give_their_values),
     cmocka_unit_test(a_missing_file_has_its_code),
-    cmocka_unit_test(a_chain_of_a_hundred_thousand_operators_is_no_nesting),
+    cmocka_unit_test(a_chain_of_a_hundred_thousand_operators_does_not_nest),
     cmocka_unit_test(expansion_is_bounded),
     cmocka_unit_test(calls_inside_calls_are_bounded),
     cmocka_unit_test(every_failed_allocation_is_survived),

@@ -119,7 +119,7 @@ static void a_step_keeps_the_shapes_it_was_made_for(void **state) {
   assert_int_equal(give_rows(program, 2), TERN_OK);
   assert_int_equal(tern_train_step(program, &loss), TERN_FAILED);
   assert_string_equal(tern_diagnostic_at(session, 0).code, "E_INPUT_DIM_MISMATCH");
-  assert_int_equal(tern_run(program), TERN_OK); /* a run takes any shape, and the steps go on beside it */
+  assert_int_equal(tern_run(program), TERN_OK); /* a run takes any shape, and training steps are unaffected */
   assert_int_equal(give_rows(program, 4), TERN_OK);
   assert_int_equal(tern_train_step(program, &same), TERN_OK);
   assert_true(first == same);
@@ -511,7 +511,7 @@ static void what_cannot_be_trained_by_steps_says_so(void **state) {
   tern_session_free(session);
 }
 
-static void mistakes_of_an_embedder_are_said(void **state) {
+static void mistakes_of_an_embedder_are_reported(void **state) {
   (void)state;
   const char *problem = NULL;
   assert_null(tern_session_new(&(tern_options){ .isa = "abacus" }, &problem));
@@ -707,7 +707,7 @@ int main(void) {
     cmocka_unit_test(steps_of_a_train_block_are_those_of_the_whole_training),
     cmocka_unit_test(a_run_uses_what_a_whole_training_has_left),
     cmocka_unit_test(what_cannot_be_trained_by_steps_says_so),
-    cmocka_unit_test(mistakes_of_an_embedder_are_said),
+    cmocka_unit_test(mistakes_of_an_embedder_are_reported),
     cmocka_unit_test(a_graph_is_shown_in_other_forms),
     cmocka_unit_test(an_interrupt_ends_a_run),
     cmocka_unit_test(an_interrupt_between_calls_is_for_the_next),

@@ -176,7 +176,7 @@ static void the_limit_is_the_stack_of_the_thread_that_calls(void **state) {
   tern_session_free(s.session);
 }
 
-/* A deep value that a large thread made is written and given back on a small one. */
+/* A deep value that a large thread made is written and freed on a small one. */
 static void *free_deep(void *context) {
   shared *s = context;
   const char *json = tern_result_json(s->program);
@@ -186,7 +186,7 @@ static void *free_deep(void *context) {
   return NULL;
 }
 
-static void a_deep_value_is_given_back_on_a_small_stack(void **state) {
+static void a_deep_value_is_freed_on_a_small_stack(void **state) {
   (void)state;
   shared s = { .session = tern_session_new(&(tern_options){ .threads = 1 }, NULL) };
   tern_on_print(s.session, ignore, NULL);
@@ -204,7 +204,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(small_threads_run_what_nests_or_say_so),
     cmocka_unit_test(the_limit_is_the_stack_of_the_thread_that_calls),
-    cmocka_unit_test(a_deep_value_is_given_back_on_a_small_stack),
+    cmocka_unit_test(a_deep_value_is_freed_on_a_small_stack),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

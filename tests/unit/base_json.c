@@ -374,7 +374,7 @@ static void assert_stops_i32(const char *text, size_t good, tn_json_kind kind, u
   close_fixture(&f);
 }
 
-static void an_array_stops_at_what_is_no_whole_number(void **state) {
+static void an_array_stops_at_the_first_non_integer(void **state) {
   (void)state;
   assert_stops_i32("[1,2.5,3]", 1, TN_JSON_NUMBER, 3);
   assert_stops_i32("[1,2e1,3]", 1, TN_JSON_NUMBER, 3);
@@ -687,7 +687,7 @@ RUN_TESTS(
   cmocka_unit_test(numbers_are_converted_on_request),
   cmocka_unit_test(arrays_of_whole_numbers_are_read_at_once),
   cmocka_unit_test(empty_and_short_arrays_are_read),
-  cmocka_unit_test(an_array_stops_at_what_is_no_whole_number),
+  cmocka_unit_test(an_array_stops_at_the_first_non_integer),
   cmocka_unit_test(long_arrays_are_read_as_short_ones),
   cmocka_unit_test(quick_and_careful_reading_agree),
   cmocka_unit_test(floats_in_arrays_are_rounded_once),

@@ -43,7 +43,7 @@ static void putting_again_replaces(void **state) {
   tn_map_free(&map);
 }
 
-static void entries_stand_in_the_order_of_insertion(void **state) {
+static void entries_keep_the_order_of_insertion(void **state) {
   (void)state;
   tn_heap heap = { 0 };
   tn_map map;
@@ -120,7 +120,7 @@ RUN_TESTS(
   cmocka_unit_test(an_empty_map_finds_nothing),
   cmocka_unit_test(what_was_put_is_found),
   cmocka_unit_test(putting_again_replaces),
-  cmocka_unit_test(entries_stand_in_the_order_of_insertion),
+  cmocka_unit_test(entries_keep_the_order_of_insertion),
   cmocka_unit_test(a_cleared_map_keeps_its_memory),
   cmocka_unit_test(what_came_last_can_be_taken_out),
   cmocka_unit_test(a_map_survives_every_failed_request))

@@ -51,7 +51,7 @@ static void memory_comes_zeroed_and_is_counted(void **state) {
   assert_false(heap.failed);
 }
 
-static void nothing_is_no_failure(void **state) {
+static void nothing_to_do_is_not_a_failure(void **state) {
   (void)state;
   tn_heap heap = { 0 };
   assert_null(tn_heap_alloc(&heap, 0));
@@ -289,7 +289,7 @@ static void sizes_in_an_arena_are_checked(void **state) {
   tn_arena_free(&arena);
 }
 
-static void a_reset_arena_starts_anew_on_one_chunk(void **state) {
+static void a_reset_arena_starts_again_with_one_chunk(void **state) {
   (void)state;
   tn_heap heap = { 0 };
   tn_arena arena;
@@ -397,7 +397,7 @@ static void a_vector_survives_every_failed_request(void **state) {
 RUN_TESTS(
   cmocka_unit_test(checked_sizes_refuse_to_overflow),
   cmocka_unit_test(memory_comes_zeroed_and_is_counted),
-  cmocka_unit_test(nothing_is_no_failure),
+  cmocka_unit_test(nothing_to_do_is_not_a_failure),
   cmocka_unit_test(growing_keeps_the_old_and_zeroes_the_new),
   cmocka_unit_test(the_limit_is_kept),
   cmocka_unit_test(the_machine_has_a_limit_of_its_own),
@@ -411,7 +411,7 @@ RUN_TESTS(
   cmocka_unit_test(pieces_of_an_arena_do_not_overlap),
   cmocka_unit_test(an_arena_copies_texts_with_a_nul),
   cmocka_unit_test(sizes_in_an_arena_are_checked),
-  cmocka_unit_test(a_reset_arena_starts_anew_on_one_chunk),
+  cmocka_unit_test(a_reset_arena_starts_again_with_one_chunk),
   cmocka_unit_test(an_arena_survives_every_failed_request),
   cmocka_unit_test(a_vector_grows_and_keeps_its_items),
   cmocka_unit_test(reserving_makes_room_without_items),

@@ -280,7 +280,7 @@ static void powers_of_two_print_nearest(void **state) {
 
 /* ---- reading ---- */
 
-static void what_is_no_number_is_refused(void **state) {
+static void text_that_is_not_a_number_is_refused(void **state) {
   (void)state;
   static const char *const cases[] = {
     "", "-", "+", ".", "-.", "e5", "1e", "1e+", "1e-", "1.2.3", "1e5.5", "1 ", " 1", "1x", "x1", "--1", "+-1",
@@ -523,7 +523,7 @@ RUN_TESTS(
   cmocka_unit_test(random_floats_print_shortest),
   cmocka_unit_test(edges_of_the_format_print_shortest),
   cmocka_unit_test(powers_of_two_print_nearest),
-  cmocka_unit_test(what_is_no_number_is_refused),
+  cmocka_unit_test(text_that_is_not_a_number_is_refused),
   cmocka_unit_test(all_forms_are_read),
   cmocka_unit_test(random_decimals_read_like_libc),
   cmocka_unit_test(midpoints_round_to_even_however_long),

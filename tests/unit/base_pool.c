@@ -184,7 +184,7 @@ static void as_many_are_woken_as_the_work_is_worth(void **state) {
   start_and_sleep(pool, 16);
   assert_int_equal(tn_pool_state(pool).helpers, 15);
   tn_pool_assume_wake(pool, 30e-6);
-  assert_int_equal(wakes_of(pool, 16, 10e3), 0); /* 10 microseconds wake nobody, let alone sixteen */
+  assert_int_equal(wakes_of(pool, 16, 10e3), 0); /* 10 microseconds wake no thread */
   assert_int_equal(wakes_of(pool, 16, 59e3), 0);
   assert_int_equal(wakes_of(pool, 16, 61e3), 1);
   assert_int_equal(wakes_of(pool, 16, 200e3), 5);

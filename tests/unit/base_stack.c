@@ -60,7 +60,7 @@ static seen on_thread(size_t bytes) {
   return s;
 }
 
-static void a_stack_nobody_asked_about_has_room(void **state) {
+static void an_unmeasured_stack_has_room(void **state) {
   (void)state;
   tn_stack stack = { 0 };
   assert_true(tn_stack_room(&stack));
@@ -124,7 +124,7 @@ static void arenas_and_texts_fail_without_room(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_stack_nobody_asked_about_has_room),
+    cmocka_unit_test(an_unmeasured_stack_has_room),
     cmocka_unit_test(a_thread_is_used_up_to_a_reserve_and_no_further),
     cmocka_unit_test(finding_the_stack_again_forgets_a_refusal),
     cmocka_unit_test(the_first_thread_follows_the_limit),

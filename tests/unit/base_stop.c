@@ -4,7 +4,7 @@
 #include "base/heap.h"
 #include "base_support.h"
 
-static void nobody_asks_without_a_stop(void **state) {
+static void without_a_stop_the_answer_is_no(void **state) {
   (void)state;
   tn_stop stop = { 0 };
   assert_false(tn_stop_asked(NULL));
@@ -21,7 +21,7 @@ static void a_wish_stays_until_the_next_operation_begins(void **state) {
   assert_false(tn_stop_asked(&stop));
 }
 
-static void a_wish_that_nobody_noticed_stops_what_begins_next(void **state) {
+static void an_unnoticed_stop_stops_the_next_operation(void **state) {
   (void)state;
   tn_stop stop = { 0 };
   tn_stop_ask(&stop);
@@ -48,7 +48,7 @@ static void a_deadline_that_has_passed_stops_at_the_first_question(void **state)
   assert_true(tn_stop_time_left(&stop) < 0);
 }
 
-static void who_holds_it_is_not_stopped(void **state) {
+static void a_holder_is_not_stopped(void **state) {
   (void)state;
   tn_stop stop = { 0 };
   tn_stop_hold(NULL);
@@ -84,11 +84,11 @@ static void a_heap_refuses_only_where_it_may(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(nobody_asks_without_a_stop),
+    cmocka_unit_test(without_a_stop_the_answer_is_no),
     cmocka_unit_test(a_wish_stays_until_the_next_operation_begins),
-    cmocka_unit_test(a_wish_that_nobody_noticed_stops_what_begins_next),
+    cmocka_unit_test(an_unnoticed_stop_stops_the_next_operation),
     cmocka_unit_test(a_deadline_that_has_passed_stops_at_the_first_question),
-    cmocka_unit_test(who_holds_it_is_not_stopped),
+    cmocka_unit_test(a_holder_is_not_stopped),
     cmocka_unit_test(a_heap_refuses_only_where_it_may),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,7 +263,7 @@ static void *give_room(tn_transport *t, size_t bytes) {
   return bytes <= sizeof room ? room : NULL;
 }
 
-static void every_failed_allocation_is_no_exchange(void **state) {
+static void every_failed_allocation_gives_no_exchange(void **state) {
   tn_transport t = { .rank = 1, .size = 3, .share = *state ? give_room : NULL };
   for (uint64_t n = 1;; n++) {
     tn_heap heap = { .fail_at = n };
@@ -287,8 +287,8 @@ int main(void) {
     cmocka_unit_test(few_copies_are_kept),
     cmocka_unit_test(a_lost_rank_ends_the_step),
     IN_SHARED_MEMORY(a_lost_rank_ends_the_step),
-    cmocka_unit_test(every_failed_allocation_is_no_exchange),
-    IN_SHARED_MEMORY(every_failed_allocation_is_no_exchange),
+    cmocka_unit_test(every_failed_allocation_gives_no_exchange),
+    IN_SHARED_MEMORY(every_failed_allocation_gives_no_exchange),
   };
   signal(SIGPIPE, SIG_IGN);
   sent = mmap(NULL, MOST * sizeof *sent, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -112,7 +112,7 @@ static void a_machine_without_a_name_has_no_neighbours(void **state) {
   tn_neighbours_free(&neighbours, &heap);
 }
 
-static void without_memory_nobody_is_watched(void **state) {
+static void without_memory_no_rank_is_watched(void **state) {
   (void)state;
   tn_neighbour_address ranks[1];
   tn_neighbour_address_of_this(&ranks[0]);
@@ -130,7 +130,7 @@ int main(void) {
     cmocka_unit_test(a_rank_that_stays_stopped_is_found),
     cmocka_unit_test(ranks_of_other_machines_are_not_watched),
     cmocka_unit_test(a_machine_without_a_name_has_no_neighbours),
-    cmocka_unit_test(without_memory_nobody_is_watched),
+    cmocka_unit_test(without_memory_no_rank_is_watched),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void a_lost_rank_is_named_with_its_machine_and_the_reason(void **state) {
 }
 
 /* A rank that was asked to stop reports that, and not a failure of somebody. */
-static void nothing_is_reported_while_nobody_has_failed(void **state) {
+static void nothing_is_reported_while_no_rank_has_failed(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f, "");
@@ -51,6 +51,6 @@ static void a_difference_while_training_names_the_step(void **state) {
 }
 
 RUN_TESTS(cmocka_unit_test(a_lost_rank_is_named_with_its_machine_and_the_reason),
-          cmocka_unit_test(nothing_is_reported_while_nobody_has_failed),
+          cmocka_unit_test(nothing_is_reported_while_no_rank_has_failed),
           cmocka_unit_test(a_difference_at_the_start_says_what_all_ranks_need),
           cmocka_unit_test(a_difference_while_training_names_the_step))

@@ -188,7 +188,7 @@ static void a_message_of_another_length_is_a_failure_and_writes_nothing(void **s
   }
 }
 
-static void bytes_that_are_no_message_are_a_failure(void **state) {
+static void invalid_messages_are_a_failure(void **state) {
   (void)state;
   const struct {
     uint32_t magic, kind;
@@ -312,7 +312,7 @@ static bool explain(void *context, int number, char *reason) {
   return true;
 }
 
-static void a_witness_says_why_a_rank_is_gone(void **state) {
+static void a_witness_says_why_a_rank_has_ended(void **state) {
   (void)state;
   int ends[2], asked = 0;
   rank r = { 0 };
@@ -370,7 +370,7 @@ static void on_alarm_stop(int number) {
   tn_stop_ask(to_stop);
 }
 
-static void a_signal_that_asks_to_stop_ends_waiting_and_nobody_has_failed(void **state) {
+static void a_signal_to_stop_ends_waiting_without_a_failed_rank(void **state) {
   (void)state;
   rank r;
   int peer = open_pair(&r);
@@ -432,7 +432,7 @@ static bool fail_while_sending(rank *r) {
   return true;
 }
 
-static void a_failure_is_told_after_the_message_that_is_under_way(void **state) {
+static void a_failure_is_sent_after_the_message_in_progress(void **state) {
   (void)state;
   rank r;
   pid_t children[MOST];
@@ -476,7 +476,7 @@ static void what_is_queued_is_given_up_when_a_rank_stops(void **state) {
 }
 
 /* The message that nobody waits for hides the end. */
-static void a_rank_that_stops_sees_who_is_gone(void **state) {
+static void a_rank_that_stops_sees_which_rank_has_ended(void **state) {
   (void)state;
   rank r;
   int peer = open_pair(&r);
@@ -508,7 +508,7 @@ static bool send_and_end(rank *r) {
   return r->t->send(r->t, 0, "abc", 4) && r->t->send(r->t, 0, "def", 4) && tn_transport_wait(r->t);
 }
 
-static void an_orderly_end_is_no_failure_and_what_was_sent_is_received(void **state) {
+static void an_orderly_end_is_not_a_failure_and_messages_arrive(void **state) {
   (void)state;
   rank r;
   pid_t children[MOST];
@@ -568,7 +568,7 @@ static void without_memory_the_descriptors_stay_the_callers(void **state) {
   close(ends[1]);
 }
 
-static void ranks_and_descriptors_that_are_none_are_refused(void **state) {
+static void invalid_ranks_and_descriptors_are_refused(void **state) {
   (void)state;
   tn_heap heap = { 0 };
   int none[TN_SOCKETS_MOST + 1] = { -1, -1 };
@@ -578,7 +578,7 @@ static void ranks_and_descriptors_that_are_none_are_refused(void **state) {
   assert_int_equal(heap.used, 0);
 }
 
-static void one_rank_alone_has_nobody_to_wait_for(void **state) {
+static void a_single_rank_waits_for_none(void **state) {
   (void)state;
   rank r;
   open_rank(&r, 0, 1, (int[]){ -1 });
@@ -595,26 +595,26 @@ int main(void) {
     cmocka_unit_test(a_message_may_come_byte_by_byte_and_before_it_is_wanted),
     cmocka_unit_test(messages_of_no_bytes_count),
     cmocka_unit_test(a_message_of_another_length_is_a_failure_and_writes_nothing),
-    cmocka_unit_test(bytes_that_are_no_message_are_a_failure),
+    cmocka_unit_test(invalid_messages_are_a_failure),
     cmocka_unit_test(random_bytes_never_do_more_than_fail),
     cmocka_unit_test(a_notice_of_failure_is_not_trusted),
     cmocka_unit_test(a_rank_killed_in_the_middle_of_a_message_is_lost),
     cmocka_unit_test(a_rank_that_is_lost_is_noticed_though_nothing_is_wanted_of_it),
     cmocka_unit_test(sending_to_a_lost_rank_is_a_failure_and_no_signal),
-    cmocka_unit_test(a_witness_says_why_a_rank_is_gone),
+    cmocka_unit_test(a_witness_says_why_a_rank_has_ended),
     cmocka_unit_test(a_witness_says_that_a_rank_is_stopped_while_it_is_waited_for),
     cmocka_unit_test(a_rank_that_hangs_is_waited_for_as_long_as_the_caller_wants),
-    cmocka_unit_test(a_signal_that_asks_to_stop_ends_waiting_and_nobody_has_failed),
+    cmocka_unit_test(a_signal_to_stop_ends_waiting_without_a_failed_rank),
     cmocka_unit_test(what_a_rank_says_of_its_failure_reaches_all),
-    cmocka_unit_test(a_failure_is_told_after_the_message_that_is_under_way),
+    cmocka_unit_test(a_failure_is_sent_after_the_message_in_progress),
     cmocka_unit_test(what_is_queued_is_given_up_when_a_rank_stops),
-    cmocka_unit_test(a_rank_that_stops_sees_who_is_gone),
+    cmocka_unit_test(a_rank_that_stops_sees_which_rank_has_ended),
     cmocka_unit_test(a_rank_whose_peers_do_not_listen_still_ends),
-    cmocka_unit_test(an_orderly_end_is_no_failure_and_what_was_sent_is_received),
+    cmocka_unit_test(an_orderly_end_is_not_a_failure_and_messages_arrive),
     cmocka_unit_test(only_one_rank_tells_the_user),
     cmocka_unit_test(without_memory_the_descriptors_stay_the_callers),
-    cmocka_unit_test(ranks_and_descriptors_that_are_none_are_refused),
-    cmocka_unit_test(one_rank_alone_has_nobody_to_wait_for),
+    cmocka_unit_test(invalid_ranks_and_descriptors_are_refused),
+    cmocka_unit_test(a_single_rank_waits_for_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

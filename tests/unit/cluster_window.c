@@ -54,7 +54,7 @@ static void parts_are_aligned_and_end_with_the_window(void **state) {
 }
 
 /* Who could make it smaller would end every process that touches it. */
-static void nobody_changes_its_size(void **state) {
+static void its_size_cannot_be_changed(void **state) {
   (void)state;
   tn_window window;
   int sealed = tn_window_new(), open = memfd_create("open", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -102,7 +102,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_process_sees_what_one_writes),
     cmocka_unit_test(parts_are_aligned_and_end_with_the_window),
-    cmocka_unit_test(nobody_changes_its_size),
+    cmocka_unit_test(its_size_cannot_be_changed),
     cmocka_unit_test(it_keeps_within_the_limits_of_the_process),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

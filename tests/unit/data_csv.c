@@ -77,7 +77,7 @@ static int32_t class_of(const tn_column *column, tn_str name) {
   return (int32_t)tn_names_find(column->classes, name) - 1;
 }
 
-static void cells_may_stand_in_quotes(void **state) {
+static void cells_may_be_quoted(void **state) {
   (void)state;
   static const struct {
     const char *text, *cells;
@@ -145,7 +145,7 @@ static void columns_are_picked_by_name_number_and_range(void **state) {
   room_close(&r);
 }
 
-/* The columns that nobody names go to the one that picks nothing. */
+/* Columns that are not named go to the one that picks nothing. */
 static void a_column_without_a_choice_gets_the_rest(void **state) {
   (void)state;
   static const tn_csv_pick last[] = { { .first = 2, .last = 2 } };
@@ -418,7 +418,7 @@ static void a_file_that_cannot_be_read_is_a_fault(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(cells_may_stand_in_quotes),
+    cmocka_unit_test(cells_may_be_quoted),
     cmocka_unit_test(a_header_is_not_a_row),
     cmocka_unit_test(columns_are_picked_by_name_number_and_range),
     cmocka_unit_test(a_column_without_a_choice_gets_the_rest),

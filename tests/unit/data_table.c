@@ -91,7 +91,7 @@ static void rows_of_jsonl_become_columns(void **state) {
   room_close(&r);
 }
 
-static void the_exact_key_wins_over_its_stand_in(void **state) {
+static void the_exact_key_wins_over_its_alternative(void **state) {
   (void)state;
   static const char text[] =
       "{\"tokens\":[1],\"label\":3,\"labels\":4}\n{\"tokens\":[1],\"labels\":4,\"label\":3}\n";
@@ -342,7 +342,7 @@ static void a_token_outside_its_table_is_found_with_its_line(void **state) {
   room_close(&r);
 }
 
-static void the_last_column_of_tsv_is_no_feature_where_nothing_reads_labels(void **state) {
+static void the_last_column_of_tsv_is_not_a_feature_where_nothing_reads_labels(void **state) {
   (void)state;
   static const char text[] = "1\t2\tblue\n";
   room r;
@@ -405,7 +405,7 @@ static void open_long(room *r) {
   free(text);
 }
 
-static void lines_go_on_from_piece_to_piece(void **state) {
+static void lines_continue_across_pieces(void **state) {
   (void)state;
   room r;
   uint8_t hash[32] = { 0 }, again[32] = { 0 };
@@ -457,14 +457,14 @@ static void reading_can_be_stopped(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lines_go_on_from_piece_to_piece),
+    cmocka_unit_test(lines_continue_across_pieces),
     cmocka_unit_test(a_file_may_shrink_while_it_is_read),
     cmocka_unit_test(reading_can_be_stopped),
     cmocka_unit_test(rows_of_jsonl_become_columns),
-    cmocka_unit_test(the_exact_key_wins_over_its_stand_in),
+    cmocka_unit_test(the_exact_key_wins_over_its_alternative),
     cmocka_unit_test(features_may_be_real_numbers),
     cmocka_unit_test(tsv_has_the_label_last_unless_columns_are_named),
-    cmocka_unit_test(the_last_column_of_tsv_is_no_feature_where_nothing_reads_labels),
+    cmocka_unit_test(the_last_column_of_tsv_is_not_a_feature_where_nothing_reads_labels),
     cmocka_unit_test(a_token_outside_its_table_is_found_with_its_line),
     cmocka_unit_test(every_mistake_in_a_file_names_its_line),
     cmocka_unit_test(columns_that_are_not_there_are_missed),

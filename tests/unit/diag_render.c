@@ -54,7 +54,7 @@ static void without_a_place_there_is_no_snippet(void **state) {
   open_fixture(&f, "x\n");
   report_name(&f, TN_NOWHERE);
   assert_string_equal(rendered(&f), HEAD TAIL);
-  report_name(&f, (tn_span){ 99, 0, 1 });   /* a file nobody knows */
+  report_name(&f, (tn_span){ 99, 0, 1 });   /* an unknown file */
   assert_string_equal(rendered(&f), HEAD TAIL HEAD TAIL);
   close_fixture(&f);
 }
@@ -128,7 +128,7 @@ static void combining_marks_take_none(void **state) {
     "   |\n"
     " 1 | e\xCC\x81 = x\n"
     "   |     ^ unknown name\n");
-  assert_snippet("xe\xCC\x81\n", 2, 4,   /* nothing but a mark: one caret all the same */
+  assert_snippet("xe\xCC\x81\n", 2, 4,   /* nothing but a mark: still one caret */
     "  --> m.ail:1:3\n"
     "   |\n"
     " 1 | xe\xCC\x81\n"
@@ -192,7 +192,7 @@ static void an_empty_span_has_one_caret(void **state) {
     "   |     ^ unknown name\n");
 }
 
-static void the_end_of_the_text_shows_what_stands_before_it(void **state) {
+static void the_end_of_the_text_shows_what_precedes_it(void **state) {
   (void)state;
   assert_snippet("model {\n  y = relu(x\n\n  \n", 24, 24,
     "  --> m.ail:4:3\n"
@@ -468,7 +468,7 @@ static void a_long_value_is_cut_in_text_and_whole_in_json(void **state) {
   close_fixture(&f);
 }
 
-static void a_suggestion_is_said_once(void **state) {
+static void a_suggestion_is_shown_once(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f, "rleu\n");
@@ -580,7 +580,7 @@ static void json_says_null_where_there_is_nothing(void **state) {
   close_fixture(&f);
 }
 
-static void json_spans_end_behind_the_last_character(void **state) {
+static void json_spans_end_after_the_last_character(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f, "f(\n x)\n");
@@ -705,7 +705,7 @@ RUN_TESTS(
   cmocka_unit_test(bidirectional_marks_are_shown),
   cmocka_unit_test(bytes_that_are_not_utf8_are_shown),
   cmocka_unit_test(an_empty_span_has_one_caret),
-  cmocka_unit_test(the_end_of_the_text_shows_what_stands_before_it),
+  cmocka_unit_test(the_end_of_the_text_shows_what_precedes_it),
   cmocka_unit_test(a_span_that_takes_in_the_line_break_stays_on_its_line),
   cmocka_unit_test(a_span_of_two_lines_is_joined),
   cmocka_unit_test(a_line_between_is_shown_and_several_are_not),
@@ -720,12 +720,12 @@ RUN_TESTS(
   cmocka_unit_test(a_wide_character_at_the_cut_becomes_a_space),
   cmocka_unit_test(values_and_names_are_harmless_too),
   cmocka_unit_test(a_long_value_is_cut_in_text_and_whole_in_json),
-  cmocka_unit_test(a_suggestion_is_said_once),
+  cmocka_unit_test(a_suggestion_is_shown_once),
   cmocka_unit_test(notes_show_other_places),
   cmocka_unit_test(colour_is_only_added),
   cmocka_unit_test(json_has_the_members_of_the_contract_in_order),
   cmocka_unit_test(json_says_null_where_there_is_nothing),
-  cmocka_unit_test(json_spans_end_behind_the_last_character),
+  cmocka_unit_test(json_spans_end_after_the_last_character),
   cmocka_unit_test(json_is_valid_whatever_the_program_contains),
   cmocka_unit_test(any_span_of_any_text_can_be_shown),
   cmocka_unit_test(lost_reports_show_as_out_of_memory),

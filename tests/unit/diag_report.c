@@ -71,7 +71,7 @@ static void a_report_keeps_copies_of_everything(void **state) {
   assert_field(diag, 0, "function", "gather_rows");
   assert_field(diag, 1, "index", "-7");
   assert_field(diag, 2, "limit", "-9223372036854775808");
-  assert_field(diag, 3, "shape", "[2, 3]");   /* not required, and kept all the same */
+  assert_field(diag, 3, "shape", "[2, 3]");   /* not required, but kept */
   assert_field(diag, 4, "note", "kept");
   assert_true(tn_str_is(diag->title, "index -7 in gather_rows is outside [0, -9223372036854775808)"));
   close_fixture(&f);
@@ -299,7 +299,7 @@ static void rewinding_forgets_what_came_after_the_mark(void **state) {
   close_fixture(&f);
 }
 
-static void clearing_starts_anew_without_growing(void **state) {
+static void clearing_starts_again_without_growing(void **state) {
   (void)state;
   fixture f;
   size_t used = 0;
@@ -357,5 +357,5 @@ RUN_TESTS(
     cmocka_unit_test(places_are_looked_up_only_for_what_is_kept),
     cmocka_unit_test(what_is_kept_can_be_asked_for_before_the_report),
   cmocka_unit_test(rewinding_forgets_what_came_after_the_mark),
-  cmocka_unit_test(clearing_starts_anew_without_growing),
+  cmocka_unit_test(clearing_starts_again_without_growing),
   cmocka_unit_test(a_report_survives_every_failed_allocation))

@@ -145,7 +145,7 @@ static void a_text_over_the_limit_is_refused(void **state) {
   close_fixture(&f);
 }
 
-static void rewinding_gives_texts_back(void **state) {
+static void rewinding_frees_texts(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f, "kept\n");
@@ -189,5 +189,5 @@ RUN_TESTS(
   cmocka_unit_test(joined_spans_reach_from_the_first_to_the_last),
   cmocka_unit_test(unknown_files_are_nowhere),
   cmocka_unit_test(a_text_over_the_limit_is_refused),
-  cmocka_unit_test(rewinding_gives_texts_back),
+  cmocka_unit_test(rewinding_frees_texts),
   cmocka_unit_test(adding_survives_every_failed_allocation))

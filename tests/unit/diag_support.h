@@ -29,7 +29,7 @@ static inline void open_fixture(fixture *f, const char *program) {
   f->file = tn_sources_add(&f->sources, TN_LIT("m.ail"), tn_str_of(program));
 }
 
-/* Everything that was asked for has been given back. */
+/* All memory has been freed. */
 static inline void close_fixture(fixture *f) {
   tn_text_free(&f->out);
   tn_diags_free(&f->diags);

@@ -1,4 +1,4 @@
-/* tests/unit/eager.c: values computed at once, remembered, differentiated, given back. */
+/* tests/unit/eager.c: values computed at once, recorded, differentiated, freed. */
 #include "eager/eager.h"
 #include "base/elementary.h"
 #include "graph_support.h"

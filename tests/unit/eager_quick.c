@@ -104,7 +104,7 @@ static void small_values_give_the_bits_of_large_ones(void **state) {
 }
 
 /* An operand that is given away may become the result, but never one that somebody still holds. */
-static void only_what_nobody_holds_is_written_over(void **state) {
+static void only_values_without_references_are_overwritten(void **state) {
   (void)state;
   static const tn_op ops[] = { TN_OP_ADD, TN_OP_POW };
   world w;
@@ -156,7 +156,7 @@ static void a_result_is_never_the_variable_itself(void **state) {
 }
 
 /* A value of a variable that is gone receives nothing, and neither does who lives in its place now. */
-static void gradients_do_not_reach_who_came_later(void **state) {
+static void gradients_do_not_reach_later_values(void **state) {
   (void)state;
   world w;
   world_open(&w);
@@ -200,9 +200,9 @@ static void a_derivative_of_zero_is_a_derivative(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(small_values_give_the_bits_of_large_ones),
-    cmocka_unit_test(only_what_nobody_holds_is_written_over),
+    cmocka_unit_test(only_values_without_references_are_overwritten),
     cmocka_unit_test(a_result_is_never_the_variable_itself),
-    cmocka_unit_test(gradients_do_not_reach_who_came_later),
+    cmocka_unit_test(gradients_do_not_reach_later_values),
     cmocka_unit_test(a_derivative_of_zero_is_a_derivative),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

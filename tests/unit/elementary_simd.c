@@ -147,7 +147,7 @@ static void masks_know_any_and_all(void **state) {
 }
 
 /* The arrays end where a page begins that may not be touched. */
-static void tails_touch_nothing_behind_the_last_element(void **state) {
+static void tails_touch_nothing_past_the_last_element(void **state) {
   (void)state;
   long page = sysconf(_SC_PAGESIZE);
   char *in = mmap(NULL, (size_t)page * 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -371,7 +371,7 @@ int main(void) {
     cmocka_unit_test(scalar_functions_are_the_scalar_lanes),
     cmocka_unit_test(the_bits_are_those_of_the_contract),
     cmocka_unit_test(masks_know_any_and_all),
-    cmocka_unit_test(tails_touch_nothing_behind_the_last_element),
+    cmocka_unit_test(tails_touch_nothing_past_the_last_element),
     cmocka_unit_test(min_and_max_order_zeros_and_pass_nan_on),
     cmocka_unit_test(bounds_keep_a_nan_and_take_the_bound_otherwise),
     cmocka_unit_test(rounding_keeps_the_sign_of_zero),

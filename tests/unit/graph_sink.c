@@ -41,7 +41,7 @@ static void what_both_branches_or_the_result_need_stays(void **state) {
   assert_sinks(result, result);
 }
 
-static void what_nobody_can_see_stays(void **state) {
+static void what_no_reader_can_see_stays(void **state) {
   (void)state;
   static const char pure[] =
       "graph(%c: bool[], %x: f32[]) {\n  %1 = exp %x : f32[]\n  %2 = if %c {\n    yield %1\n  } else {\n"
@@ -108,7 +108,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_effect_moves_into_the_branch_that_needs_it),
     cmocka_unit_test(what_both_branches_or_the_result_need_stays),
-    cmocka_unit_test(what_nobody_can_see_stays),
+    cmocka_unit_test(what_no_reader_can_see_stays),
     cmocka_unit_test(an_if_moves_with_its_branches),
     cmocka_unit_test(random_graphs_keep_their_results),
     cmocka_unit_test(memory_may_run_out_anywhere),

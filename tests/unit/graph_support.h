@@ -33,7 +33,7 @@ static inline void world_open(world *w) {
   tn_diags_init(&w->diags, &w->heap, &w->sources);
 }
 
-/* Everything must have been given back. */
+/* All memory must have been freed. */
 static inline void world_close(world *w) {
   tn_diags_free(&w->diags);
   tn_sources_free(&w->sources);

@@ -119,7 +119,7 @@ static void nothing_is_opened_where_nothing_is_named(void **state) {
   assert_false(allows(&writes, SYS_symlinkat, (call){ { 0 } }));
 }
 
-static void only_a_card_opens_the_requests_of_its_driver(void **state) {
+static void only_a_gpu_allows_the_requests_of_its_driver(void **state) {
   (void)state;
   tn_guard_policy card = { .has_card = true };
   call of_driver = { { 3, 0xc020462a } }, of_memory = { { 3, 33 } };
@@ -280,7 +280,7 @@ int main(void) {
     cmocka_unit_test(reading_is_never_writing),
 #if TN_GUARD_HAS_FILTER
     cmocka_unit_test(nothing_is_opened_where_nothing_is_named),
-    cmocka_unit_test(only_a_card_opens_the_requests_of_its_driver),
+    cmocka_unit_test(only_a_gpu_allows_the_requests_of_its_driver),
     cmocka_unit_test(no_file_gets_the_rights_of_its_owner),
     cmocka_unit_test(only_a_layer_that_is_narrowed_can_be),
     cmocka_unit_test(threads_are_started_but_no_processes),

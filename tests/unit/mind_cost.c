@@ -30,7 +30,7 @@ static void tuples_past_the_limit(tn_text *out, int n) {
   repeat(out, "let t = (t, t)\n", n);
 }
 
-/* Each pair is shared by the next, up to its limit, again and again. */
+/* Each pair is shared by the next, up to its limit, repeatedly. */
 static void shared_pairs(tn_text *out, int n) {
   for (int i = 0; i < n / 10; i++) {
     add(out, "let t = (1, 2.5)\n", 0);

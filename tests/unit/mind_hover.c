@@ -84,7 +84,7 @@ static void types_stand_in_every_corner(void **unused) {
   assert_type(p, 2, 24, "fn");                /* sum is the library's */
   assert_type(p, 2, 28, "Tensor[f32,(2,2)]"); /* the right side of && */
   assert_type(p, 3, 1, "Tensor[f32,(2,2)]");
-  assert_type(p, 4, 13, "fn"); /* q, which nobody has called: the closure */
+  assert_type(p, 4, 13, "fn"); /* q, which is never called: the closure */
   assert_type(p, 5, 17, "Tensor[f32,(2,2)]");
   assert_type(p, 6, 10, "f32");
   assert_type(p, 7, 10, "f64");
@@ -96,7 +96,7 @@ static void types_stand_in_every_corner(void **unused) {
   tern_session_free(session);
 }
 
-static void a_module_that_is_imported_is_not_the_one_that_is_asked_about(void **unused) {
+static void an_imported_module_is_not_the_one_in_question(void **unused) {
   (void)unused;
   static const char importing[] = "import not.there\nlet y = 2.5\nfn\n";
   tern_session *session = tern_session_new(NULL, NULL);
@@ -110,7 +110,7 @@ static void a_module_that_is_imported_is_not_the_one_that_is_asked_about(void **
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(types_stand_in_every_corner),
-    cmocka_unit_test(a_module_that_is_imported_is_not_the_one_that_is_asked_about),
+    cmocka_unit_test(an_imported_module_is_not_the_one_in_question),
     cmocka_unit_test(every_expression_and_name_has_its_type),
     cmocka_unit_test(mistakes_elsewhere_do_not_matter),
   };

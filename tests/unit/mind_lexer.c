@@ -20,7 +20,7 @@ static tn_mind_token first(const char *text) {
   return tn_mind_next(&lexer);
 }
 
-static void only_the_keywords_are_no_names(void **state) {
+static void only_the_keywords_are_not_names(void **state) {
   (void)state;
   static const struct {
     const char *text;
@@ -122,7 +122,7 @@ static void line_breaks_are_seen_through_comments(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(only_the_keywords_are_no_names),
+    cmocka_unit_test(only_the_keywords_are_not_names),
     cmocka_unit_test(integers_have_four_bases),
     cmocka_unit_test(a_point_and_an_exponent_make_a_float),
     cmocka_unit_test(signs_are_read_as_long_as_possible),

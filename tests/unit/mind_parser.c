@@ -37,7 +37,7 @@ static void operators_bind_as_tightly_as_they_should(void **state) {
   mind_close(&p.s);
 }
 
-static void a_row_leans_to_the_left(void **state) {
+static void a_chain_of_operators_is_left_associative(void **state) {
   (void)state;
   parsed p;
   parse(&p, "a - b - (c - d)");
@@ -152,7 +152,7 @@ static void an_open_text_asks_for_more(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(operators_bind_as_tightly_as_they_should),
-    cmocka_unit_test(a_row_leans_to_the_left),
+    cmocka_unit_test(a_chain_of_operators_is_left_associative),
     cmocka_unit_test(a_minus_belongs_to_its_integer),
     cmocka_unit_test(lines_end_statements_unless_something_is_open),
     cmocka_unit_test(every_mistake_is_reported_once),

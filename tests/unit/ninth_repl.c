@@ -49,7 +49,7 @@ static void the_stack_is_shown_after_each_line(void **state) {
   talk_close(&t);
 }
 
-static void an_open_block_goes_on_in_the_next_line(void **state) {
+static void an_open_block_continues_in_the_next_line(void **state) {
   (void)state;
   talk t;
   talk_open(&t);
@@ -228,7 +228,7 @@ static void a_long_session_needs_no_more_memory_than_a_short_one(void **state) {
   talk_close(&t);
 }
 
-/* Lines that define: what is replaced is given back, with its text, its code and its names. */
+/* Lines that define: what is replaced is freed, with its text, its code and its names. */
 static void what_is_redefined_needs_no_more_memory(void **state) {
   (void)state;
   static const char *const lines[] = {
@@ -347,7 +347,7 @@ static void a_line_that_fails_leaves_no_order_of_parameters(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_stack_is_shown_after_each_line),
-    cmocka_unit_test(an_open_block_goes_on_in_the_next_line),
+    cmocka_unit_test(an_open_block_continues_in_the_next_line),
     cmocka_unit_test(a_mistake_leaves_the_stack_and_what_was_defined),
     cmocka_unit_test(a_mistake_undoes_what_was_done_in_place),
     cmocka_unit_test(variables_last_from_line_to_line),

@@ -51,7 +51,7 @@ static inline bool world_try_open(world *w, uint64_t fail_at) {
 
 static inline void world_open(world *w) { assert_true(world_try_open(w, 0)); }
 
-/* Everything must have been given back. */
+/* All memory must have been freed. */
 static inline void world_close(world *w) {
   if (w->host.eager) {
     assert_int_equal(tn_eager_live(w->host.eager), 0);

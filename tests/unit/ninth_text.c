@@ -61,7 +61,7 @@ static void prose_is_not_read(void **state) {
   assert_tokens("// [PROGRAM_START]\n1", false, "n");
 }
 
-static void whole_numbers_are_told_from_others(void **state) {
+static void integers_are_distinguished_from_other_numbers(void **state) {
   (void)state;
   int64_t number = 0;
   bool fits = false;
@@ -163,7 +163,7 @@ int main(void) {
     cmocka_unit_test(an_opcode_has_capitals_and_no_blanks),
     cmocka_unit_test(comments_are_not_in_strings),
     cmocka_unit_test(prose_is_not_read),
-    cmocka_unit_test(whole_numbers_are_told_from_others),
+    cmocka_unit_test(integers_are_distinguished_from_other_numbers),
     cmocka_unit_test(formatting_puts_one_space_between_tokens),
     cmocka_unit_test(formatting_indents_what_is_open),
     cmocka_unit_test(formatting_puts_comments_below_each_other),

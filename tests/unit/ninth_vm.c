@@ -79,7 +79,7 @@ static void a_training_loop_runs_in_constant_memory(void **state) {
   assert_int_equal(peaks[0], peaks[1]);
 }
 
-static void instances_that_hold_themselves_are_given_back(void **state) {
+static void instances_that_hold_themselves_are_freed(void **state) {
   (void)state;
   assert_prints("\"Node\" [MODULE] [INIT] 1 [VAR] -> @w [RET] [FORWARD] -> @me [RET] [END_MODULE]\n"
                 "{Node} -> a a a [CALL] a [PARAMS] [PRINT]",
@@ -87,7 +87,7 @@ static void instances_that_hold_themselves_are_given_back(void **state) {
 }
 
 /* A chain of instances is neither freed nor walked by recursion. */
-static void a_long_chain_of_instances_is_no_problem(void **state) {
+static void a_long_chain_of_instances_is_freed(void **state) {
   (void)state;
   assert_prints("\"Node\" [MODULE] [INIT] -> @next 1 [VAR] -> @w [RET] [END_MODULE]\n"
                 "0 50000 [REPEAT] {Node} [END] [DUP] [ZERO_GRAD] [PARAMS] -> list 0 -> @n\n"
@@ -210,8 +210,8 @@ int main(void) {
     cmocka_unit_test(every_failed_allocation_is_a_diagnostic),
     cmocka_unit_test(checking_and_formatting_survive_failed_allocations),
     cmocka_unit_test(a_training_loop_runs_in_constant_memory),
-    cmocka_unit_test(instances_that_hold_themselves_are_given_back),
-    cmocka_unit_test(a_long_chain_of_instances_is_no_problem),
+    cmocka_unit_test(instances_that_hold_themselves_are_freed),
+    cmocka_unit_test(a_long_chain_of_instances_is_freed),
     cmocka_unit_test(a_large_state_is_found_by_name),
     cmocka_unit_test(an_interruption_ends_the_program_at_its_place),
     cmocka_unit_test(the_stack_has_a_limit),

@@ -193,7 +193,7 @@ static void the_host_has_reported_itself(void **state) {
   assert_int_equal(diags.list.count, 0);
 }
 
-static void a_report_stands_where_the_fault_is(void **state) {
+static void a_report_has_the_location_of_the_fault(void **state) {
   (void)state;
   uint32_t file = tn_sources_add(&sources, TN_LIT("a.mind"), TN_LIT("x + y\n"));
   tn_fault fault = fails(TN_OP_ADD, NULL, "f32[2]; f32[3]");
@@ -219,7 +219,7 @@ int main(void) {
     cmocka_unit_test(arguments_are_E2001),
     cmocka_unit_test(the_rest_is_named_by_its_operation_alone),
     cmocka_unit_test(the_host_has_reported_itself),
-    cmocka_unit_test(a_report_stands_where_the_fault_is),
+    cmocka_unit_test(a_report_has_the_location_of_the_fault),
   };
   return cmocka_run_group_tests(tests, set_up_diags, tear_down_diags);
 }

@@ -245,7 +245,7 @@ static void reshape_keeps_the_number_of_elements(void **state) {
   FAILS(TN_FAULT_COUNT, TN_OP_RESHAPE, SHAPE("[1]"), "f32[0]");
 }
 
-static void reshape_works_out_one_length(void **state) {
+static void reshape_infers_one_length(void **state) {
   (void)state;
   GIVES(TN_OP_RESHAPE, SHAPE("[?]"), "f32[2, 3]", "f32[6]");
   GIVES(TN_OP_RESHAPE, SHAPE("[3, ?, 1]"), "f32[2, 3]", "f32[3, 2, 1]");
@@ -281,7 +281,7 @@ static void transpose_permutes(void **state) {
   GIVES(TN_OP_TRANSPOSE, NULL, "f32[]", "f32[]");
 }
 
-static void transpose_shows_what_is_no_permutation(void **state) {
+static void transpose_reports_axes_that_are_not_a_permutation(void **state) {
   (void)state;
   static const tn_attrs wrong[] = {
     { .axis_count = 2, .axes = { 0, 0 } },  { .axis_count = 2, .axes = { 0, 2 } },
@@ -365,7 +365,7 @@ static void slices_stay_inside(void **state) {
   assert_int_equal(fault.got, -1);
 }
 
-static void the_slice_rule_trusts_nobody(void **state) {
+static void the_slice_rule_trusts_no_caller(void **state) {
   (void)state;
   tn_type in[1], out;
   tn_fault fault = { 0 };
@@ -519,7 +519,7 @@ static void axes_are_in_range_and_different(void **state) {
   FAILS(TN_FAULT_RANK_LIMIT, TN_OP_SUM, ATTRS(.axis_count = 9), "f32[2, 3]");
 }
 
-static void the_reduction_rule_trusts_nobody(void **state) {
+static void the_reduction_rule_trusts_no_caller(void **state) {
   (void)state;
   static const tn_attrs wrong[] = {
     { .axis_count = 1, .axes = { -1 } },   { .axis_count = 1, .axes = { 2 } },
@@ -706,14 +706,14 @@ int main(void) {
     cmocka_unit_test(combined_operands_have_one_dtype),
     cmocka_unit_test(select_broadcasts_three_and_names_two),
     cmocka_unit_test(reshape_keeps_the_number_of_elements),
-    cmocka_unit_test(reshape_works_out_one_length),
+    cmocka_unit_test(reshape_infers_one_length),
     cmocka_unit_test(transpose_permutes),
-    cmocka_unit_test(transpose_shows_what_is_no_permutation),
+    cmocka_unit_test(transpose_reports_axes_that_are_not_a_permutation),
     cmocka_unit_test(broadcast_to_stretches_ones),
     cmocka_unit_test(slices_count_their_steps),
     cmocka_unit_test(slices_of_named_lengths_say_what_is_certain),
     cmocka_unit_test(slices_stay_inside),
-    cmocka_unit_test(the_slice_rule_trusts_nobody),
+    cmocka_unit_test(the_slice_rule_trusts_no_caller),
     cmocka_unit_test(padding_adds_around_and_between),
     cmocka_unit_test(concat_adds_lengths_along_the_axis),
     cmocka_unit_test(concat_names_the_operands_that_do_not_fit),
@@ -722,7 +722,7 @@ int main(void) {
     cmocka_unit_test(fold_undoes_patches),
     cmocka_unit_test(reductions_drop_or_keep_axes),
     cmocka_unit_test(axes_are_in_range_and_different),
-    cmocka_unit_test(the_reduction_rule_trusts_nobody),
+    cmocka_unit_test(the_reduction_rule_trusts_no_caller),
     cmocka_unit_test(rules_do_not_count_on_normalisation),
     cmocka_unit_test(there_is_no_largest_of_nothing),
     cmocka_unit_test(argmax_drops_its_axis_and_is_i32),

@@ -259,7 +259,7 @@ static void what_is_said_of_names_holds_for_lengths(void **state) {
 }
 
 /* The way the graph binds: attributes as they were left by the first inference, names replaced. */
-static void attributes_left_over_are_worked_out_when_names_are_bound(void **state) {
+static void remaining_attributes_are_computed_when_names_are_bound(void **state) {
   (void)state;
   trial t;
   tn_rng_init(&t.rng, 100);
@@ -285,7 +285,7 @@ static void attributes_left_over_are_worked_out_when_names_are_bound(void **stat
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_said_of_names_holds_for_lengths),
-    cmocka_unit_test(attributes_left_over_are_worked_out_when_names_are_bound),
+    cmocka_unit_test(remaining_attributes_are_computed_when_names_are_bound),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -43,7 +43,7 @@ static void negative_axes_count_from_the_end(void **state) {
   assert_int_equal(refused(TN_OP_ARGMAX, ATTRS(.axis = -3), "f32[2, 3]").axis, -3);
 }
 
-static void a_new_axis_may_stand_behind_the_last(void **state) {
+static void a_new_axis_may_be_the_last(void **state) {
   (void)state;
   assert_int_equal(normal(TN_OP_EXPAND_DIMS, ATTRS(.axis = -1), "f32[2, 3]").axis, 2);
   assert_int_equal(normal(TN_OP_EXPAND_DIMS, ATTRS(.axis = 2), "f32[2, 3]").axis, 2);
@@ -149,7 +149,7 @@ static void strides_of_windows_are_1_unless_given(void **state) {
   assert_int_equal(attrs.step[0] + attrs.step[1], 2);
 }
 
-static void a_reshape_waits_for_lengths_and_then_works_them_out(void **state) {
+static void a_reshape_waits_for_lengths_and_then_infers_them(void **state) {
   (void)state;
   tn_attrs given = { .shape = shape_of("[?, 2]") };
   tn_attrs attrs = normal(TN_OP_RESHAPE, &given, "f32[B, 3]");
@@ -171,7 +171,7 @@ static void what_needs_nothing_is_left_alone(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(negative_axes_count_from_the_end),
-    cmocka_unit_test(a_new_axis_may_stand_behind_the_last),
+    cmocka_unit_test(a_new_axis_may_be_the_last),
     cmocka_unit_test(axes_of_reductions_are_sorted),
     cmocka_unit_test(transpose_without_axes_reverses),
     cmocka_unit_test(squeeze_finds_ones),
@@ -179,7 +179,7 @@ int main(void) {
     cmocka_unit_test(slices_of_named_axes_wait_for_their_length),
     cmocka_unit_test(an_index_counts_from_the_front),
     cmocka_unit_test(strides_of_windows_are_1_unless_given),
-    cmocka_unit_test(a_reshape_waits_for_lengths_and_then_works_them_out),
+    cmocka_unit_test(a_reshape_waits_for_lengths_and_then_infers_them),
     cmocka_unit_test(what_needs_nothing_is_left_alone),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

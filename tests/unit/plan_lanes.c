@@ -109,7 +109,7 @@ static void threads_share_steps_that_are_worth_meeting_for(void **state) {
   }
 }
 
-/* Rows 9 and 40 name what is not there: whoever meets the second one first, the first is reported. */
+/* Rows 9 and 40 are out of range. The first is reported, even if a thread meets the second one before. */
 static void the_first_band_that_fails_is_reported(void **state) {
   (void)state;
   world w;

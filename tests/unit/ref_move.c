@@ -38,7 +38,7 @@ static void slice_steps_along_every_axis(void **state) {
   RUN(TN_OP_SLICE, &none, &empty, VIEW(TN_I64, x, 4, 5));
 }
 
-static void pad_puts_zeros_before_behind_and_between(void **state) {
+static void pad_puts_zeros_before_after_and_between(void **state) {
   (void)state;
   float x[] = { 1, 2, 3, 4 }, out[15], alone[3];
   tn_attrs attrs = { .low = { 1, 0 }, .high = { 0, 2 }, .step = { 0, 1 } };
@@ -101,7 +101,7 @@ int main(void) {
     cmocka_unit_test(transpose_takes_axis_i_from_axes_i),
     cmocka_unit_test(broadcast_to_repeats),
     cmocka_unit_test(slice_steps_along_every_axis),
-    cmocka_unit_test(pad_puts_zeros_before_behind_and_between),
+    cmocka_unit_test(pad_puts_zeros_before_after_and_between),
     cmocka_unit_test(concat_joins_along_the_axis),
     cmocka_unit_test(gather_replaces_the_axis_by_those_of_the_index),
     cmocka_unit_test(an_index_outside_is_found_before_anything_is_written),

@@ -5,7 +5,7 @@
 
 static tn_heap heap;
 
-static void the_last_holder_gives_a_buffer_back(void **state) {
+static void the_last_reference_frees_a_buffer(void **state) {
   (void)state;
   tn_shape shape = SHAPE(2, 3);
   tn_tensor tensor, share;
@@ -86,7 +86,7 @@ static void empty_tensors_are_tensors(void **state) {
   tn_tensor_unref(&copy);
 }
 
-static void huge_shapes_are_refused_before_memory_is_asked_for(void **state) {
+static void huge_shapes_are_refused_before_memory_is_allocated(void **state) {
   (void)state;
   tn_shape too_many = SHAPE(TN_ELEMENT_LIMIT, 2), open = SHAPE(TN_DIM_UNKNOWN), odd = SHAPE(0, INT64_MAX);
   tn_tensor tensor = { .view = { .rank = 77 } };
@@ -187,12 +187,12 @@ static void fingerprints_know_one_nan(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_last_holder_gives_a_buffer_back),
+    cmocka_unit_test(the_last_reference_frees_a_buffer),
     cmocka_unit_test(buffers_are_whole_cache_lines),
     cmocka_unit_test(borrowed_memory_is_left_alone),
     cmocka_unit_test(constructors_fill),
     cmocka_unit_test(empty_tensors_are_tensors),
-    cmocka_unit_test(huge_shapes_are_refused_before_memory_is_asked_for),
+    cmocka_unit_test(huge_shapes_are_refused_before_memory_is_allocated),
     cmocka_unit_test(every_allocation_may_fail),
     cmocka_unit_test(fingerprints_are_of_little_endian_elements),
     cmocka_unit_test(fingerprints_do_not_see_strides),

@@ -85,7 +85,7 @@ static void halves_round_to_the_nearest_even(void **state) {
   }
 }
 
-static void every_half_survives_the_way_through_f32(void **state) {
+static void every_half_survives_conversion_to_f32(void **state) {
   (void)state;
   for (uint32_t bits = 0; bits < 0x10000; bits++) {
     bool nan16 = (bits & 0x7fff) > 0x7c00, nan_b = (bits & 0x7fff) > 0x7f80;
@@ -142,7 +142,7 @@ int main(void) {
     cmocka_unit_test(dtypes_are_found_by_name),
     cmocka_unit_test(every_dtype_is_in_one_class),
     cmocka_unit_test(halves_round_to_the_nearest_even),
-    cmocka_unit_test(every_half_survives_the_way_through_f32),
+    cmocka_unit_test(every_half_survives_conversion_to_f32),
     cmocka_unit_test(nans_of_halves_are_canonical),
     cmocka_unit_test(floats_to_integers_truncate_and_saturate),
   };

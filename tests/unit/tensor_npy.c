@@ -190,7 +190,7 @@ static void all_versions_are_read(void **state) {
   }
 }
 
-static void headers_may_be_spelt_in_several_ways(void **state) {
+static void headers_have_several_spellings(void **state) {
   (void)state;
   static const char *const headers[] = {
     PLAIN,
@@ -456,7 +456,7 @@ int main(void) {
     cmocka_unit_test(small_integers_may_be_column_by_column),
     cmocka_unit_test(an_unsigned_number_over_i64_is_refused),
     cmocka_unit_test(all_versions_are_read),
-    cmocka_unit_test(headers_may_be_spelt_in_several_ways),
+    cmocka_unit_test(headers_have_several_spellings),
     cmocka_unit_test(columns_first_is_put_into_rows),
     cmocka_unit_test(both_byte_orders_are_read),
     cmocka_unit_test(nans_from_outside_become_canonical),
