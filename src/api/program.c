@@ -364,6 +364,7 @@ void tn_api_lend(tern_program *program) {
   host->weights = program->weights.at;
   host->weight_count = program->weights.count;
   host->has_weights = program->has_weights;
+  host->has_trained = false;
   host->settings = program->settings.at;
   host->setting_count = program->settings.count;
 }
@@ -392,6 +393,7 @@ static bool lend_trained(tern_program *program) {
   if (program->trained.count == 0) return true;
   host->params = program->trained.at;
   host->param_count = program->trained.count;
+  host->has_trained = true;
   return true;
 }
 

@@ -141,6 +141,7 @@ typedef struct tn_host {
   const tn_given *weights;                               /* --weights: every tensor of the file */
   size_t weight_count;
   bool has_weights;                                      /* --weights was given, however empty */
+  bool has_trained;                                      /* `params` are what a training has left */
   uint64_t looked_at; /* names, nodes, shapes and pieces that a walk has met; tests compare it for texts of
                          different lengths */
   tn_str base;                                           /* where the program's relative paths begin; empty:

@@ -76,6 +76,19 @@ class Running(unittest.TestCase):
                 warnings.simplefilter("ignore")  # that it must not be written to
                 self.assertEqual(torch.from_numpy(y).data_ptr(), at)
 
+    def test_tensors_of_pytorch_are_inputs_and_parameters(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("there is no PyTorch")
+        with tern.Session() as session:
+            program = session.compile("model { x [B, 2] param w [2, 1] y = matmul(x, w) }", "ail")
+            x, w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), torch.tensor([[1.0], [2.0]])
+            program.set_param("w", w)
+            for given in (x, x.t(), torch.ones(4, 4)[::2, 1:3], x.double()):
+                wanted = (given.float() @ w).detach().numpy()
+                numpy.testing.assert_array_equal(program.run(x=given).output(), wanted)
+
     def test_inputs_come_by_dlpack(self):
         class Tensor:  # that has no other way in, as one of another library
             def __init__(self, array):
@@ -337,6 +350,20 @@ class Fitting(unittest.TestCase):
                 other.load_state_dict({})
             with self.assertRaises(tern.Error):
                 other.load_state_dict({**state, "V": [1]})
+
+    def test_every_form_is_emitted_after_training(self):
+        with tern.Session() as session:
+            program = session.compile(REGRESSION, "ail")
+            before = program.emit("graph")
+            program.fit(self.x, self.y, epochs=2, batch=4)
+            self.assertEqual(program.emit("graph"), before)
+            self.assertIn("module", program.emit("mlir"))
+            self.assertIn("<svg", program._repr_html_())
+            self.assertIsInstance(program.emit("npz"), bytes)
+            program = session.compile(REGRESSION, "ail")
+            program.set_param("W", numpy.zeros((2, 1)))
+            with self.assertRaises(tern.Error):  # values that were asked for, and that no graph holds
+                program.emit("graph")
 
     def test_a_program_shows_its_graph(self):
         with tern.Session() as session:

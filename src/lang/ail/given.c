@@ -54,7 +54,8 @@ static bool check_values(const tn_ail *program, tn_ail_use use) {
        ok;
   if (host->has_weights && program->param_count == 0)
     ok = refuse(program, "the program has no parameters for --weights to fill", "");
-  if (ok && use == TN_AIL_TO_SHOW && (host->has_weights || host->param_count > 0))
+  bool asked = host->has_weights || (host->param_count > 0 && !host->has_trained);
+  if (ok && use == TN_AIL_TO_SHOW && asked)
     ok = refuse(program, "--param and --weights change nothing in a form without the values of parameters",
                 "`--as onnx` and `--as npz` carry them");
   return ok;
