@@ -479,8 +479,8 @@ TERN_API tern_program *tern_load_run(tern_session *session, const char *folder, 
 /* The answers for rows: class names with probabilities, or numbers in the units of the data. */
 typedef struct {
   const char *data;           /* a file of rows in the format of the program; NULL: none */
-  const char *text;           /* instead: one row, a text for the input of tokens; NULL: none */
-                              /* neither: the rows that tern_set_input has given */
+  const char *const *texts;   /* instead: a row for each, texts for the input of tokens; NULL: none */
+  size_t text_count;          /* neither: the rows that tern_set_input has given */
   const char *form;           /* "text" (NULL), "csv", "jsonl" or "npy" */
   void *context;
   /* Takes the bytes of the answers in order; 0 ends it. */

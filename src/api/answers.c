@@ -159,7 +159,8 @@ static bool predict(tern_program *program, const tern_prediction *wanted, size_t
   if (form < 0) return tn_api_usage(session, "there is no form ", tn_str_of(wanted->form), " of answers");
   tn_predict_options options = { .trained = options_of(program),
                                  .data = wanted->data,
-                                 .text = wanted->text,
+                                 .texts = wanted->texts,
+                                 .text_count = wanted->texts ? wanted->text_count : 0,
                                  .form = (tn_answer_form)form,
                                  .context = &t,
                                  .take = take,

@@ -52,7 +52,7 @@ typedef struct {
   tn_verb verb;
   const char
       *value[TN_OPTION_COUNT]; /* the last one given; "" for options without argument; NULL: not given */
-  tn_setting *settings;        /* --input, --param, --set, --event, in order */
+  tn_setting *settings;        /* --input, --param, --set, --event, --text, in order */
   size_t setting_count;
   const char **words; /* what is not an option */
   size_t word_count;

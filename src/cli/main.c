@@ -132,11 +132,17 @@ static bool unknown_option(reader *r, const char *word) {
   return complain(r, "there is no option ", word, "");
 }
 
+/* Whether it is written NAME=VALUE. */
+static bool takes_names(tn_option option) {
+  return option != TN_OPTION_EVENT && option != TN_OPTION_ALLOW && option != TN_OPTION_WHERE &&
+         option != TN_OPTION_TEXT;
+}
+
 static bool add_setting(reader *r, tn_option option, const char *value) {
   tn_command *c = r->command;
   tn_setting setting = { .option = option, .name = value };
   const char *equals = strchr(value, '=');
-  if (option != TN_OPTION_EVENT && option != TN_OPTION_ALLOW && option != TN_OPTION_WHERE) {
+  if (takes_names(option)) {
     if (!equals || equals == value) return refuse_value(r, option, options[option].argument);
     size_t length = (size_t)(equals - value);
     char *name = malloc(length + 1);
@@ -156,7 +162,7 @@ static bool add_setting(reader *r, tn_option option, const char *value) {
 static bool is_repeatable(tn_option option) {
   return option == TN_OPTION_INPUT || option == TN_OPTION_PARAM || option == TN_OPTION_SET ||
          option == TN_OPTION_SWEEP || option == TN_OPTION_EVENT || option == TN_OPTION_ALLOW ||
-         option == TN_OPTION_WHERE;
+         option == TN_OPTION_WHERE || option == TN_OPTION_TEXT;
 }
 
 static bool take_option(reader *r, const tn_option_info *info, const char *value) {

@@ -14,6 +14,8 @@ typedef struct {
   char *held;          /* with --json and without -o */
   size_t length, room;
   tern_status status;  /* of writing */
+  const char **texts;  /* what --text gives */
+  size_t text_count;
 } answers;
 
 /* ---- where they go ---- */
@@ -101,13 +103,26 @@ static tern_status finish(answers *a, tern_program *program, tern_status status,
   return status;
 }
 
+/* Every --text, in order: a row for each. */
+static bool list_texts(answers *a) {
+  const tn_command *command = a->run->command;
+  if (!tn_given_option(command, TN_OPTION_TEXT)) return true;
+  a->texts = malloc(command->setting_count * sizeof *a->texts);
+  for (size_t i = 0; a->texts && i < command->setting_count; i++) {
+    const tn_setting *s = &command->settings[i];
+    if (s->option == TN_OPTION_TEXT) a->texts[a->text_count++] = s->name;
+  }
+  return a->texts != NULL;
+}
+
 static tern_status predict(answers *a, const char *form, const char *file) {
   tn_run *run = a->run;
   const tn_command *command = run->command;
   tern_status status;
   size_t rows = 0;
   tern_prediction wanted = { .data = command->word_count > 1 ? command->words[1] : NULL,
-                             .text = command->value[TN_OPTION_TEXT],
+                             .texts = a->texts,
+                             .text_count = a->text_count,
                              .form = form,
                              .context = a,
                              .take = take,
@@ -137,8 +152,9 @@ tern_status tn_cli_predict(tn_run *run) {
     a.target = tern_target_open(run->session, file);
     if (!a.target) return tn_cli_failed(run, tern_failure_status(run->session));
   }
-  status = predict(&a, form, file);
+  status = list_texts(&a) ? predict(&a, form, file) : tn_cli_usage(run, "out of memory", "");
   tern_target_free(a.target);
   free(a.held);
+  free(a.texts);
   return status;
 }

@@ -383,9 +383,12 @@ static bool answer_text(predictor *p) {
     return tn_host_usage(p->trained.host, "", TN_LIT("--text"),
                          " is for a program whose data is text: tokens = words(...), chars, bytes or bpe");
   if (!check_sources(p, false, true)) return false;
-  bool ok = begin_row(p, &rows) && put_text(p, p->options->text, facts, &rows.columns.at[input]) &&
-            answer_rows(p, &rows);
-  tn_columns_free(&rows.columns);
+  bool ok = true;
+  for (size_t i = 0; ok && i < p->options->text_count; i++) { /* one by one: none depends on the others */
+    ok = begin_row(p, &rows) && put_text(p, p->options->texts[i], facts, &rows.columns.at[input]) &&
+         answer_rows(p, &rows);
+    tn_columns_free(&rows.columns);
+  }
   return ok;
 }
 
@@ -427,7 +430,7 @@ static bool prepare(predictor *p) {
 
 static bool answer(predictor *p) {
   bool ok = p->options->data   ? answer_file(p)
-            : p->options->text ? answer_text(p)
+            : p->options->text_count ? answer_text(p)
                                : answer_inputs(p);
   return ok && tn_answers_end(&p->writer);
 }

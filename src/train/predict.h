@@ -2,7 +2,7 @@
  *
  * The model is the program of a run with the run's parameters, and data.json says
  * how rows are prepared. Rows come from a file in the program's format, from
- * --input, or are one text. They are processed in batches; an answer has the same
+ * --input, or are texts. They are processed in batches; an answer has the same
  * bits in every batch. Therefore a model that mixes rows answers only --input,
  * all rows at once. */
 #ifndef TN_TRAIN_PREDICT_H
@@ -22,7 +22,8 @@ int tn_answer_form_find(tn_str name);
 typedef struct {
   tn_trained_options trained;
   const char *data;       /* a file of rows; NULL: none */
-  const char *text;       /* one row: a text for the input of tokens; NULL: none */
+  const char *const *texts; /* a row for each: texts for the input of tokens; NULL: none */
+  size_t text_count;
   tn_answer_form form;
   void *context;
   /* Takes what is written, in order. False ends it without a report. */

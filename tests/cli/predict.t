@@ -57,6 +57,19 @@ $ printf 'rooms,area\n3.2,\n3.2,70\n' > new.csv && tern predict run new.csv
 # Classes have their names, and their probabilities.
 $ tern predict words --text 'boil the eggs'
 | cooking 0.9095, sport 0.0905
+# Several texts are several rows, in order, and each is answered as it is alone.
+$ tern predict words --text 'boil the eggs' --text 'the goal' --text '' --text 'boil the eggs' > several.txt; cat several.txt
+| cooking 0.9095, sport 0.0905
+| cooking 0.6396, sport 0.3604
+| cooking 0.8693, sport 0.1307
+| cooking 0.9095, sport 0.0905
+$ for text in 'boil the eggs' 'the goal' '' 'boil the eggs'; do tern predict words --text "$text"; done | cmp - several.txt
+$ tern predict words --text 'boil the eggs' --text 'the goal' -o several.csv && cat several.csv
+| prediction,cooking,sport
+| cooking,0.9095477,0.090452336
+| cooking,0.639606,0.36039403
+$ tern predict words --text 'boil the eggs' --text 'the goal' --json | grep -o '"rows":[0-9]*'
+| "rows":2
 $ printf 'text\nboil the eggs\na great goal\n' > new.csv && tern predict words new.csv
 | cooking 0.9095, sport 0.0905
 | sport 0.7914, cooking 0.2086
