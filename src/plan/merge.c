@@ -87,6 +87,36 @@ static bool fits_descent(const tn_plan *plan, const tn_step *product, const tn_s
          plan->storages.at[tn_step_site(plan, update, param)->storage].base == base;
 }
 
+/* out[..., n] = product[..., n] + bias[n] by operands `sum` and `bias` of the second step. */
+static bool adds_bias(const tn_plan *plan, const tn_step *product, const tn_step *second, int sum, int bias,
+                      merged_call *call) {
+  const tn_view *out = tn_step_view(plan, product, 2), *added = tn_step_view(plan, second, bias);
+  const tn_view *result = tn_step_view(plan, second, second->call.count);
+  if (sum == bias || out->dtype != TN_F32 || added->dtype != TN_F32 || result->dtype != TN_F32) return false;
+  if (added->rank != 1 || added->dim[0] != out->dim[out->rank - 1] || result->rank != out->rank) return false;
+  if (tn_view_count(out) == 0 || tn_view_count(tn_step_view(plan, product, 0)) == 0) return false;
+  *call = (merged_call){ .op = TN_OP_MATMUL,
+                         .attrs = product->call.attrs,
+                         .in = { { false, 0 }, { false, 1 }, { true, bias } },
+                         .count = 3 };
+  return tn_step_same_place(plan, second, sum, product, 2);
+}
+
+static bool fits_bias(const tn_plan *plan, const tn_step *product, const tn_step *add, merged_call *call) {
+  return adds_bias(plan, product, add, 0, 1, call) || adds_bias(plan, product, add, 1, 0, call);
+}
+
+static bool fits_bias_relu(const tn_plan *plan, const tn_step *product, const tn_step *fused,
+                           merged_call *call) {
+  const tn_fused *program = fused->call.attrs->program;
+  if (program->operand_count != 2 || program->step_count != 2) return false;
+  const tn_fused_step *add = &program->step[0], *relu = &program->step[1];
+  if (add->op != TN_OP_ADD || relu->op != TN_OP_RELU || relu->in[0] != 2) return false;
+  if (add->in[0] > 1 || add->in[1] > 1 || add->dtype != TN_F32 || relu->dtype != TN_F32) return false;
+  return adds_bias(plan, product, fused, add->in[0], add->in[1], call) ||
+         adds_bias(plan, product, fused, add->in[1], add->in[0], call);
+}
+
 /* gather: [rows, columns] and [..., n] to [..., n, columns]; the sum is along n. */
 static bool fits_pool(const tn_plan *plan, const tn_step *gather, const tn_step *sum, merged_call *call) {
   const tn_view *table = tn_step_view(plan, gather, 0), *index = tn_step_view(plan, gather, 1);

@@ -105,10 +105,10 @@ $ sh on_card unordered train fit.ail --allow fileread --json --device cuda | cmp
 
 # A plan says what stays on the CPU, and why.
 $ sh on_card fine emit model.ail --as plan --device cuda
-| 0: matmul input+0 param+0 -> @0
-| 1: fused @0 param+0 -> @0
+| 0: matmul input+0 param+0 param+0 -> @0
+| 1: jump to 2
 | 2: matmul @0 param+0 -> out+0
-| device cuda: steps on the GPU: 3, on the CPU: 0; launched as one from the second run on
+| device cuda: steps on the GPU: 2, on the CPU: 0; launched as one from the second run on
 $ sh on_card fine emit model.ail --as plan --device auto | tail -n 1
 | device cpu: the work is too small to be worth a GPU's start
 $ printf 'model {\n  x [B, 3]\n  y = if mean(x) > 0 then exp(x) else x * now()\n}\n' > branch.ail

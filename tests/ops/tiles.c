@@ -162,6 +162,40 @@ static void descent_takes_a_multiple_of_the_product_off(void **state) {
   }
 }
 
+/* Of one product and of several, with a bias that is shorter than a tile and one that is not; the first
+ * column is NaN, and relu keeps it. */
+static void a_bias_is_added_to_every_row(void **state) {
+  (void)state;
+  static const struct {
+    int64_t batch, m, k, n;
+  } shapes[] = { { 1, 5, 3, 7 }, { 1, 64, 16, 32 }, { 3, 33, 20, 70 }, { 2, 130, 9, 64 },
+                 { 1, 500, 5, 530 } };
+  for (int s = 0; s < 10; s++) {
+    emulated_card card;
+    tn_fault fault = { 0 };
+    bool relu = s % 2;
+    int64_t batch = shapes[s / 2].batch, m = shapes[s / 2].m, n = shapes[s / 2].n, count = batch * m * n;
+    matrices x = make(batch, m, shapes[s / 2].k, ROWS), y = make(batch, shapes[s / 2].k, n, ROWS);
+    matrices expected = make(batch, m, n, ROWS), got = make(batch, m, n, ROWS);
+    matrices bias = make(1, 1, 2 * n, ROWS);
+    bias.memory[0] = (float)NAN;
+    tn_view in[3] = { x.view, y.view,
+                      { .dtype = TN_F32, .rank = 1, .dim = { n }, .stride = { 2 }, .data = bias.memory } };
+    tn_kernel_call call = { .op = TN_OP_MATMUL, .attrs = &(tn_attrs){ 0 }, .in = in, .count = 2,
+                            .out = &expected.view, .threads = 1, .fault = &fault };
+    assert_true(tn_backend_run(tn_backend_ref(), &call));
+    for (int64_t i = 0; i < count; i++) {
+      float sum = expected.memory[i] + bias.memory[i % n * 2];
+      expected.memory[i] = relu && sum <= 0 ? 0 : tn_canonical_f32(sum);
+    }
+    emulated_card_init(&card);
+    call.out = &got.view, call.count = 3, call.queue = &card.queue;
+    assert_true(tn_backend_cuda()->fusions[relu ? TN_FUSION_BIAS_RELU : TN_FUSION_BIAS](&call));
+    assert_memory_equal(expected.memory, got.memory, (size_t)count * sizeof(float));
+    free(x.memory), free(y.memory), free(bias.memory), free(expected.memory), free(got.memory);
+  }
+}
+
 /* Half of the entries name one row, so that many slices are read ahead; one row is never named. */
 static void slices_of_many_entries_are_added_in_order(void **state) {
   (void)state;
@@ -234,6 +268,7 @@ int main(void) {
                                           .initial_state = (void *)(uintptr_t)tile };
   }
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(descent_takes_a_multiple_of_the_product_off);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_bias_is_added_to_every_row);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(sums_of_many_chunks_are_joined_in_order);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(slices_of_many_entries_are_added_in_order);
   return _cmocka_run_group_tests("ops/tiles", tests, count, NULL, NULL);

@@ -133,6 +133,18 @@ bool tn_cuda_descent(const tn_kernel_call *call) {
   return launch_tiles(call, tile_for(&a), &a);
 }
 
+/* out = x y + bias, and relu of it: TN_FUSION_BIAS, TN_FUSION_BIAS_RELU. */
+static bool with_bias(const tn_kernel_call *call, card_end_kind end) {
+  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
+  look(&a);
+  a.end = (int32_t)end;
+  a.bias = call->in[2].data, a.bias_column = call->in[2].stride[0] * 4;
+  return launch_tiles(call, tile_for(&a), &a);
+}
+
+bool tn_cuda_bias(const tn_kernel_call *call) { return with_bias(call, CARD_BIAS); }
+bool tn_cuda_bias_relu(const tn_kernel_call *call) { return with_bias(call, CARD_BIAS_RELU); }
+
 bool tn_cuda_matmul(const tn_kernel_call *call) {
   card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
   tn_dtype dtype = call->out->dtype;

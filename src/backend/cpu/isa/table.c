@@ -12,7 +12,9 @@ static const tn_kernel kernels[TN_OP_COUNT] = {
 };
 
 static const tn_kernel fusions[TN_FUSION_COUNT] = {
-#define TN_FUSION(id, first, second, pattern, cpu, cuda) TN_CPU_NAME(cpu),
+#define TN_FUSION(id, first, second, pattern, cpu, cuda) cpu,
+#define ISA(name) TN_CPU_NAME(name)
+#define NO_KERNEL NULL
 #include "backend/fusions.def"
 };
 

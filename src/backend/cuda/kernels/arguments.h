@@ -214,8 +214,9 @@ typedef struct {
  * another than steps of k; steps nearer to one another than places; four steps side by side and well
  * aligned, of a number of steps that fours divide. */
 typedef enum { CARD_RUNS, CARD_ACROSS, CARD_ALONG, CARD_LINES } card_operand_kind;
-/* What becomes of a sum s: itself; minuend - scale * s, which plain descent makes of a gradient. */
-typedef enum { CARD_PLAIN, CARD_DESCENT } card_end_kind;
+/* What becomes of a sum s: itself; minuend - scale * s, which plain descent makes of a gradient; s and the
+ * bias of its column, and relu of that. */
+typedef enum { CARD_PLAIN, CARD_DESCENT, CARD_BIAS, CARD_BIAS_RELU } card_end_kind;
 
 typedef struct {
   card_start start;
@@ -231,6 +232,8 @@ typedef struct {
   const char *minuend;          /* of a descent: laid out by rows and columns of its own */
   int64_t minuend_row, minuend_column;
   const float *scale;
+  const char *bias;
+  int64_t bias_column;
 } card_matmul_arguments;
 
 enum {

@@ -58,6 +58,10 @@ CARD_INLINE void card_read_run(float *to, const CARD_NEAR float *from, int count
 
 CARD_INLINE float card_matmul_end(const card_matmul_arguments *a, int64_t row, int64_t column, float sum) {
   if (a->end == CARD_PLAIN) return tn_canonical_f32(sum);
+  if (a->end != CARD_DESCENT) {
+    float shifted = sum + *(const float *)(const void *)(a->bias + column * a->bias_column);
+    return a->end == CARD_BIAS_RELU && shifted <= 0 ? 0 : tn_canonical_f32(shifted);
+  }
   float from = *(const float *)(const void *)(a->minuend + row * a->minuend_row + column * a->minuend_column);
   return tn_canonical_f32(from - *a->scale * sum);
 }
