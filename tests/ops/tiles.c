@@ -196,6 +196,67 @@ static void a_bias_is_added_to_every_row(void **state) {
   }
 }
 
+/* ---- short elementwise programs ---- */
+enum { MOST_STEPS = 8, MOST_OPERANDS = 5 };
+
+/* A program of up to eight operations on what is there already; the last reads the one before it. */
+static tn_fused *random_program(int operands) {
+  static const tn_op ops[] = { TN_OP_ADD, TN_OP_SUB, TN_OP_MUL, TN_OP_DIV, TN_OP_RELU, TN_OP_SQRT,
+                               TN_OP_MAXIMUM, TN_OP_FILL };
+  int steps = 1 + (int)(tn_rng_next(&rng) % MOST_STEPS);
+  tn_fused *program = calloc(1, tn_fused_bytes(steps));
+  assert_non_null(program);
+  program->operand_count = operands;
+  program->step_count = steps;
+  for (int s = 0; s < steps; s++) {
+    tn_fused_step *step = &program->step[s];
+    step->op = ops[tn_rng_next(&rng) % (s + 1 < steps && tn_rng_next(&rng) % 4 == 0 ? 8 : 6)];
+    step->dtype = TN_F32;
+    step->number = number();
+    for (int k = 0; k < 3; k++) step->in[k] = (uint8_t)(tn_rng_next(&rng) % (uint32_t)(operands + s));
+    if (s > 0 && program->step[s - 1].op != TN_OP_FILL) step->in[0] = (uint8_t)(operands + s - 1);
+  }
+  return program;
+}
+
+/* One operand in three has one element; the result may lie on the first operand that has all. */
+static void check_program(int number_of_case) {
+  emulated_card card;
+  tn_fault fault = { 0 };
+  int operands = 1 + (int)(tn_rng_next(&rng) % MOST_OPERANDS);
+  int64_t count = 1 + (int64_t)(tn_rng_next(&rng) % 2000);
+  matrices in[MOST_OPERANDS], expected = make(1, 1, count, ROWS), got = make(1, 1, count, ROWS);
+  tn_view views[MOST_OPERANDS], out = { .dtype = TN_F32, .rank = 1, .dim = { count }, .stride = { 1 } };
+  tn_fused *program = random_program(operands);
+  for (int k = 0; k < operands; k++) {
+    bool one = tn_rng_next(&rng) % 3 == 0;
+    in[k] = make(1, 1, count, ROWS);
+    views[k] = (tn_view){ .dtype = TN_F32, .rank = one ? 0 : 1, .dim = { count }, .stride = { 1 },
+                          .data = in[k].memory };
+    program->operand_dtype[k] = TN_F32;
+  }
+  tn_attrs attrs = { .program = program };
+  tn_kernel_call call = { .op = TN_OP_FUSED, .attrs = &attrs, .in = views, .count = operands, .out = &out,
+                          .threads = 1, .fault = &fault };
+  out.data = expected.memory;
+  assert_true(tn_backend_run(tn_backend_ref(), &call));
+  bool over = number_of_case % 4 == 0 && views[0].rank == 1;
+  out.data = over ? in[0].memory : got.memory;
+  emulated_card_init(&card);
+  call.queue = &card.queue;
+  assert_true(tn_backend_run(tn_backend_cuda(), &call));
+  if (memcmp(expected.memory, out.data, (size_t)count * sizeof(float)) != 0)
+    fail_msg("program %d of %d steps on %d operands", number_of_case, program->step_count, operands);
+  for (int k = 0; k < operands; k++) free(in[k].memory);
+  free(expected.memory), free(got.memory), free(program);
+}
+
+static void short_programs_give_the_bits_of_ref(void **state) {
+  (void)state;
+  tn_rng_init(&rng, 11);
+  for (int i = 0; i < 300; i++) check_program(i);
+}
+
 /* Half of the entries name one row, so that many slices are read ahead; one row is never named. */
 static void slices_of_many_entries_are_added_in_order(void **state) {
   (void)state;
@@ -269,6 +330,7 @@ int main(void) {
   }
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(descent_takes_a_multiple_of_the_product_off);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_bias_is_added_to_every_row);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(short_programs_give_the_bits_of_ref);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(sums_of_many_chunks_are_joined_in_order);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(slices_of_many_entries_are_added_in_order);
   return _cmocka_run_group_tests("ops/tiles", tests, count, NULL, NULL);

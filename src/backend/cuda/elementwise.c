@@ -44,6 +44,7 @@ typedef struct {
   int last_use[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];
   bool taken[CARD_SLOTS];
   int most;                /* slots at a time */
+  int scalars;             /* operands of one element */
 } chain;
 
 static bool is_word(int dtype) { return dtype == TN_F32 || dtype == TN_BOOL; }
@@ -77,13 +78,12 @@ static bool is_scalar(const card_shape *shape, const card_operand *x) {
 static bool place_operands(chain *c) {
   const card_elementwise_arguments *p = c->program;
   card_chain_arguments *to = c->to;
-  int scalars = 0;
   for (int k = 0; k < p->operand_count; k++) {
     if (!is_word(p->in[k].dtype)) return false;
     if (is_scalar(&p->shape, &p->in[k])) {
-      to->scalar[scalars] = p->in[k].data;
-      to->scalar_bytes[scalars] = (uint8_t)p->in[k].bytes;
-      c->place[k] = CARD_SCALAR + scalars++;
+      to->scalar[c->scalars] = p->in[k].data;
+      to->scalar_bytes[c->scalars] = (uint8_t)p->in[k].bytes;
+      c->place[k] = CARD_SCALAR + c->scalars++;
       continue;
     }
     int slot = take_slot(c);
@@ -143,6 +143,30 @@ static bool add_link(chain *c, int s) {
   return true;
 }
 
+/* ---- short ones: kernels/brief.c ---- */
+#define BRIEF_COUNT ((int64_t)1 << 18)   /* elements; of more, chain.c brings the next while it computes */
+#define BRIEF_THREADS 128
+
+static bool is_brief_code(int code) {
+  switch (code) {
+#define BRIEF(ID) case TN_OP_##ID:
+    CARD_BRIEF_OPERATIONS(BRIEF, BRIEF, BRIEF)
+    case CARD_CHOOSE:
+    case CARD_KEEP: return true;
+    default: return false;
+  }
+}
+
+static bool is_brief(const card_chain_arguments *a, int slots, int scalars) {
+  bool fits = slots <= CARD_BRIEF_SLOTS && scalars <= CARD_BRIEF_SCALARS && a->shape.count <= BRIEF_COUNT &&
+              a->link_count <= CARD_BRIEF_LINKS && a->shape.rank <= 1;
+  fits = fits && a->out_kind == CARD_FOUR && a->out.bytes == 4;
+  for (int k = 0; fits && k < a->operand_count; k++) fits = a->kind[k] == CARD_FOUR && a->in[k].bytes == 4;
+  for (int k = 0; fits && k < scalars; k++) fits = a->scalar_bytes[k] == 4;
+  for (int s = 0; fits && s < a->link_count; s++) fits = is_brief_code(a->link[s].code);
+  return fits;
+}
+
 /* Whether the program is one for chain.c; then it is there. */
 static bool chain_of(const card_elementwise_arguments *program, card_chain_arguments *to) {
   chain c = { .program = program, .to = to };
@@ -170,6 +194,7 @@ static bool chain_of(const card_elementwise_arguments *program, card_chain_argum
     card_link link = { .code = CARD_KEEP, .in = { from, from, from }, .to = CARD_LAST };
     to->link[to->link_count++] = link;
   }
+  to->brief = is_brief(to, c.most, c.scalars);
   return true;
 }
 
@@ -177,6 +202,10 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Blocks of several rounds, once there are enough of them to keep a card busy. */
 static bool run_chain(const tn_kernel_call *call, card_chain_arguments *a) {
+  if (a->brief) {
+    int64_t threads = (a->shape.count + 3) / 4, blocks = (threads + BRIEF_THREADS - 1) / BRIEF_THREADS;
+    return tn_card_launch_blocks(call, TN_CARD_brief, blocks, BRIEF_THREADS, &a->start, sizeof *a);
+  }
   int64_t rounds = (a->shape.count + CHAIN_THREADS * CHAIN_EACH - 1) / (CHAIN_THREADS * CHAIN_EACH);
   int64_t limit = call->queue->block_limit;
   a->rounds = least(CHAIN_ROUNDS, rounds / CHAIN_BLOCKS + 1);

@@ -84,12 +84,21 @@ typedef struct {
   uint8_t kind[CARD_SLOTS], out_kind;      /* card_four_kind */
   int32_t operand_count, link_count;
   int32_t twice;                           /* it needs half of the slots at most */
+  int32_t brief;                           /* for brief.c */
   int64_t rounds;                          /* of a block, each of eight elements for every thread */
   const char *scalar[TN_FUSED_OPERAND_LIMIT];
   uint8_t scalar_bytes[TN_FUSED_OPERAND_LIMIT];
   float number[TN_FUSED_STEP_LIMIT];
   card_link link[TN_FUSED_STEP_LIMIT + 1];
 } card_chain_arguments;
+
+/* What brief.c can do of them: so many slots, operands of one element and links; these operations, and
+ * CARD_CHOOSE and CARD_KEEP. */
+#define CARD_BRIEF_SLOTS 4
+#define CARD_BRIEF_SCALARS 2
+#define CARD_BRIEF_LINKS 8
+#define CARD_BRIEF_OPERATIONS(UNARY, BINARY, COMPARE) \
+  UNARY(RELU) UNARY(SQRT) BINARY(ADD) BINARY(SUB) BINARY(MUL) BINARY(DIV) COMPARE(GT)
 
 /* ---- creating ---- */
 typedef struct {

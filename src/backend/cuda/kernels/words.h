@@ -28,6 +28,11 @@
     if (!a.start.fault->kind) card_body_##name(&a);                        \
   }                                                                        \
   CARD_INLINE void card_body_##name(const arguments *a)
+/* The same, but it looks for the fault itself before it writes: it reads nothing that a fault makes wrong. */
+#define CARD_KERNEL_LATE(name, arguments)                                  \
+  CARD_INLINE void card_body_##name(const arguments *a);                   \
+  __attribute__((nvptx_kernel)) void card_kernel_##name(const arguments a) { card_body_##name(&a); } \
+  CARD_INLINE void card_body_##name(const arguments *a)
 #define CARD_NEAR __attribute__((address_space(3)))   /* of a pointer into shared memory */
 #define CARD_SHARED static CARD_NEAR
 #define CARD_INLINE static inline __attribute__((always_inline))
@@ -75,6 +80,7 @@ static inline void card_copies_end(void) { __nvvm_cp_async_commit_group(); }
 #define CARD_KERNEL_NAMED(name, arguments)  \
   void card_kernel_##name(const arguments *a);  \
   void card_kernel_##name(const arguments *a)
+#define CARD_KERNEL_LATE(name, arguments) CARD_KERNEL_NAMED(name, arguments)
 #define CARD_NEAR
 #define CARD_SHARED static __attribute__((section("card_shared")))
 #define CARD_INLINE static inline
@@ -119,4 +125,5 @@ static inline int card_lane(void) { return card_thread() % CARD_WARP; }
 /* The number of this thread in the grid, and how many there are. */
 static inline int64_t card_number(void) { return card_block() * card_threads() + card_thread(); }
 static inline int64_t card_numbers(void) { return card_blocks() * card_threads(); }
+static inline bool card_has_failed(const card_fault *fault) { return fault->kind != 0; }
 #endif
