@@ -223,6 +223,73 @@ def data_row(build, size, rounds):
     return row
 
 
+CSV_PROGRAM = """model {
+  x [B, %d]
+  param W [%d, 1]
+  y = matmul(x, W)
+}
+train { loss = mean(y * y) steps = 1 lr = 0 batch = 1 }
+dataset { format = "csv" path = "%s" header = false x = 0-%d }
+"""
+
+CSV_TABLES = (("CSV of ten numbers of three decimals", 10, lambda n: "%.3f" % (n % 20001 / 1000 - 10)),
+              ("CSV of two numbers of three decimals", 2, lambda n: "%.3f" % (n % 2001 / 1000 - 1)),
+              ("CSV of one digit", 1, lambda n: str(n % 10)))
+
+# Each peer as its users call it; the time is that of reading.
+CSV_PEERS = {
+    "pandas": "import pandas\nread = lambda path: pandas.read_csv(path, header=None, dtype='float32')",
+    "NumPy loadtxt": "import numpy\nread = lambda path: numpy.loadtxt(path, 'float32', delimiter=',')",
+    "Python csv": "import csv\nread = lambda path: [[float(cell) for cell in row] for row in csv.reader(open(path))]",
+}
+CSV_TIME = """
+import sys, time
+start = time.process_time()
+read(sys.argv[1])
+print(time.process_time() - start)
+"""
+
+
+def write_table(path, size, columns, number):
+    state, lines, written = 1, [], 0
+    for _ in range(5000):
+        row = []
+        for _ in range(columns):
+            state = (state * 1103515245 + 12345) & 0x7fffffff
+            row.append(number(state >> 8))
+        lines.append(",".join(row) + "\n")
+    text = "".join(lines)
+    with open(path, "w") as f:
+        while written < size:
+            f.write(text)
+            written += len(text)
+    return written
+
+
+def csv_row(build, size, rounds, table):
+    """The same for a table of numbers, beside what reads it in Python."""
+    name, columns, number = table
+    folder = os.path.join(build, "bench")
+    big, few = os.path.join(folder, "rows.csv"), os.path.join(folder, "few.csv")
+    size = write_table(big, size, columns, number)
+    write_table(few, 1, columns, number)
+
+    def train(path):
+        program = path.replace(".csv", "_csv.ail")
+        with open(program, "w") as f:
+            f.write(CSV_PROGRAM % (columns, columns, path, columns - 1))
+        return process([os.path.join(build, "tern"), "train", program, "--allow", "fileread", "--threads", "1",
+                        "-q"])[1]
+    seen = [train(big) - train(few) for _ in range(rounds)]
+    row = report.Result("l", f"{name}, {size / 1e6:.0f} MB", 1, "400 MB/s", seen, unit="MB/s", amount=size / 1e6)
+    for peer, read in CSV_PEERS.items():
+        python = subprocess.run(["/usr/bin/python3", "-c", read + CSV_TIME, big], capture_output=True, text=True)
+        if python.returncode == 0:
+            row.add_peer(peer, [float(python.stdout)])
+    os.remove(big)
+    return row
+
+
 # ---- the whole ----
 
 def measure_steadily(machine, row, rounds, seconds):
@@ -293,6 +360,8 @@ def main():
     if not given.only:
         others = start_rows(given.build, rounds) + [token_row(given.build, rounds)] + memory_rows(given.build)
         others.append(data_row(given.build, 20_000_000 if given.quick else 200_000_000, 3 if given.quick else 7))
+        others += [csv_row(given.build, 4_000_000 if given.quick else 20_000_000, 3 if given.quick else 7, table)
+                   for table in CSV_TABLES]
         curves = growth.measure(given.build, HERE, Side, given.quick)
         results += others + curves.results
         for result in others + curves.results:

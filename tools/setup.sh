@@ -94,6 +94,7 @@ list_missing() {
 list_missing_peers() {
   need g++ command -v c++
   need python3-torch /usr/bin/python3 -c 'import torch'
+  need python3-pandas /usr/bin/python3 -c 'import pandas'
   need libopenblas0-openmp test -e "/usr/lib/$(uname -m)-linux-gnu/openblas-openmp/libopenblas.so.0"
   need libopenblas-dev can_link "$compiler" -lopenblas
   need libdnnl-dev can_link "$compiler" -ldnnl

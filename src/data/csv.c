@@ -135,46 +135,77 @@ static uint64_t find_marks(const char *block, char delimiter) {
   return marks;
 }
 
-static inline bool keep_number(const tn_decimal *decimal, const tn_csv_use *use, tn_csv_place *to) {
-  if (use->real) {
+/* Where a number goes. */
+typedef struct {
+  tn_csv_place to;
+  bool real;
+} target;
+
+/* `row`: counted from the next that is kept. */
+static inline target target_of(const tn_csv *csv, const tn_csv_use *use, size_t row) {
+  tn_csv_place to = csv->to[use->column];
+  size_t item = use->item + row * use->items;
+  if (use->real)
+    to.reals += item;
+  else
+    to.ints += item;
+  return (target){ to, use->real };
+}
+
+/* A number is as often negative as not, so its sign takes no branch. */
+static inline float with_sign(float number, bool negative) {
+  uint32_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  bits |= (uint32_t)negative << 31;
+  memcpy(&number, &bits, sizeof bits);
+  return number;
+}
+
+static inline bool keep_number(const tn_decimal *decimal, target t) {
+  if (t.real) {
     float number;
     if (!tn_number_exact_f32(decimal->digits, -decimal->fraction, &number)) return false;
-    to[use->column].reals[use->item] = decimal->negative ? -number : number;
+    *t.to.reals = with_sign(number, decimal->negative);
     return true;
   }
   if (decimal->fraction > 0 || decimal->digits > INT32_MAX) return false;
-  to[use->column].ints[use->item] = (int32_t)(decimal->negative ? -(int64_t)decimal->digits
-                                                                : (int64_t)decimal->digits);
+  *t.to.ints = (int32_t)(decimal->negative ? -(int64_t)decimal->digits : (int64_t)decimal->digits);
   return true;
 }
 
 /* A number of more digits, or with an exponent. */
-static bool take_long(const char *from, const char *stop, const tn_csv_use *use, tn_csv_place *to) {
+static TN_OWN_FRAME bool take_long(const char *from, const char *stop, target t) {
   float number;
-  if (!use->real || !tn_take_f32(&from, stop, &number) || from != stop) return false;
+  if (!t.real || !tn_take_f32(&from, stop, &number) || from != stop) return false;
   if (number - number != 0) return false; /* infinite */
-  to[use->column].reals[use->item] = number;
+  *t.to.reals = number;
   return true;
 }
 
-/* One digit or two: of short cells there are many in a file. */
-static inline bool take_short(const char *from, bool two, const tn_csv_use *use, tn_csv_place *to) {
-  uint32_t first = (uint32_t)(unsigned char)from[0] - '0', second = (uint32_t)(unsigned char)from[1] - '0';
-  uint32_t number = two ? 10 * first + second : first;
-  if (first > 9 || (two && second > 9)) return false;
-  if (use->real)
-    to[use->column].reals[use->item] = (float)number;
+/* Up to eight digits and nothing else, for which there is no branch by their number: that would be guessed
+ * wrong in every other cell. */
+static inline bool take_digits(const char *from, const char *stop, target t) {
+  size_t length = (size_t)(stop - from);
+  if (length - 1 >= 8) return false;
+  uint64_t word = tn_decimal_word(stop, length);
+  if (tn_digits_others(word)) return false;
+  int32_t number = (int32_t)tn_digits_value(word, 8);
+  if (t.real)
+    *t.to.reals = (float)number; /* rounded to nearest, as the decimal would be */
   else
-    to[use->column].ints[use->item] = (int32_t)number;
+    *t.to.ints = number;
   return true;
 }
 
-static inline bool take_number(const char *from, const char *stop, const tn_csv_use *use, tn_csv_place *to) {
+static TN_OWN_FRAME bool take_decimal(const char *from, const char *stop, target t) {
   tn_decimal decimal;
   if (stop == from) return false;
-  if (stop - from <= 2 && take_short(from, stop - from == 2, use, to)) return true;
-  if (tn_take_decimal(stop, (size_t)(stop - from), &decimal) && keep_number(&decimal, use, to)) return true;
-  return take_long(from, stop, use, to);
+  if (tn_take_decimal(stop, (size_t)(stop - from), &decimal) && keep_number(&decimal, t)) return true;
+  return take_long(from, stop, t);
+}
+
+static inline bool take_number(const char *from, const char *stop, target t) {
+  return take_digits(from, stop, t) || take_decimal(from, stop, t);
 }
 
 /* Takes cells from number `index` on, as long as they are for numbers and hold ordinary ones, and the
@@ -191,7 +222,7 @@ static size_t take_numbers(tn_csv *csv, size_t index) {
     while (marks == 0) marks = all = find_marks(block += BLOCK, delimiter); /* the zeros are marks */
     const char *stop = block + tn_lowest_bit(marks);
     bool ends = index + 1 == width ? ends_row(*stop) : *stop == delimiter;
-    if (!ends || !take_number(from, stop, use, csv->to)) break;
+    if (!ends || !take_number(from, stop, target_of(csv, use, 0))) break;
     from = stop + (++index < width);
     if (index == width || !(++use)->quick) break;
   }
@@ -200,6 +231,58 @@ static size_t take_numbers(tn_csv *csv, size_t index) {
   csv->marks = all;
   return index;
 }
+
+/* ---- many rows at once ---- */
+
+/* The next byte that may end a cell. */
+typedef struct {
+  const char *block;
+  uint64_t all, left; /* of the block, and of it what comes next */
+  char delimiter;
+} mark_reader;
+
+static inline const char *next_mark(mark_reader *m) {
+  while (m->left == 0) m->left = m->all = find_marks(m->block += BLOCK, m->delimiter); /* zeros are marks */
+  const char *mark = m->block + tn_lowest_bit(m->left);
+  m->left &= m->left - 1;
+  return mark;
+}
+
+/* A row of ordinary numbers that a line end follows; NULL: of another form. Gives where the next begins. */
+static inline const char *take_row(const tn_csv *csv, mark_reader *m, const char *from, size_t row) {
+  const tn_csv_use *use = csv->uses, *last = use + csv->width - 1;
+  for (;; use++) {
+    const char *stop = next_mark(m);
+    bool ends = use == last ? ends_row(*stop) : *stop == m->delimiter;
+    if (!ends || !take_number(from, stop, target_of(csv, use, row))) return NULL;
+    from = stop + 1;
+    if (use < last) continue;
+    if (*stop == '\n') return from;
+    return *from == '\n' && next_mark(m) == from ? from + 1 : NULL;
+  }
+}
+
+/* Rows that hold nothing but ordinary numbers, up to the first of another form. What short rows cost is what
+ * is done per row, so that is as little as can be. */
+static bool take_rows(tn_csv *csv) {
+  size_t most = tn_csv_rows_ahead(csv), rows = 0;
+  const char *from = csv->at, *next;
+  mark_reader m = { csv->block, csv->marks, 0, csv->request->delimiter };
+  if ((size_t)(from - m.block) >= BLOCK) m.all = find_marks(m.block = from, m.delimiter);
+  m.left = m.all >> (from - m.block) << (from - m.block);
+  while (rows < most && (next = take_row(csv, &m, from, rows)) != NULL) {
+    from = next;
+    rows++;
+  }
+  csv->at = csv->line_start = from;
+  csv->block = m.block;
+  csv->marks = m.all;
+  csv->row_line = csv->line;
+  csv->line += rows;
+  return rows == 0 || tn_csv_keep_rows(csv, rows);
+}
+
+/* ---- single rows ---- */
 
 /* A cell of any form. */
 static outcome read_cell(tn_csv *csv, size_t index, bool used) {
@@ -282,11 +365,15 @@ static outcome read_line(tn_csv *csv) {
   if (ends_row(*start)) return end_line(csv);
   bool first = csv->width == 0;
   if (!first && !begin_row(csv)) return ROW_FAILED;
+  if (csv->all_quick) {
+    if (!take_rows(csv)) return ROW_FAILED;
+    if (csv->at != start) return ROW_DONE;
+  }
   outcome result = first ? read_first(csv) : read_row(csv);
   if (result == ROW_FAILED) return result;
   if (first && result == ROW_DONE && !tn_csv_plan(csv)) return ROW_FAILED;
   if (result == ROW_UNFINISHED || (first && !csv->request->header)) put_back(csv, start, line);
-  if (result == ROW_DONE && !first && !tn_csv_keep_row(csv)) return ROW_FAILED;
+  if (result == ROW_DONE && !first && !tn_csv_keep_rows(csv, 1)) return ROW_FAILED;
   return result;
 }
 

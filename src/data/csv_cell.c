@@ -120,6 +120,16 @@ static bool check_names(tn_csv *csv) {
   return tn_csv_fail(csv, TN_DATA_NO_NAMES);
 }
 
+/* Once every column knows its cells. */
+static void finish_plan(tn_csv *csv) {
+  csv->all_quick = true;
+  for (size_t cell = 0; cell < csv->width; cell++) {
+    tn_csv_use *use = &csv->uses[cell];
+    if (use->used) use->items = (uint32_t)csv->out->at[use->column].width;
+    csv->all_quick = csv->all_quick && use->quick;
+  }
+}
+
 bool tn_csv_plan(tn_csv *csv) {
   const tn_csv_request *request = csv->request;
   if (!check_names(csv)) return false;
@@ -135,6 +145,7 @@ bool tn_csv_plan(tn_csv *csv) {
     bool rest = request->columns[i].pick_count == 0 && !request->columns[i].ignored;
     if (rest && !plan_rest(csv, i)) return false;
   }
+  finish_plan(csv);
   return true;
 }
 
@@ -218,25 +229,35 @@ bool tn_csv_take_cell(tn_csv *csv, size_t index, tn_str cell) {
   return true;
 }
 
-bool tn_csv_keep_row(tn_csv *csv) {
+size_t tn_csv_rows_ahead(const tn_csv *csv) {
+  size_t rows = csv->out->rows, most = csv->room;
+  if (csv->request->take && TN_CSV_CHUNK - rows < most) most = TN_CSV_CHUNK - rows;
+  return TN_COLUMN_ROW_LIMIT - rows < most ? TN_COLUMN_ROW_LIMIT - rows : most;
+}
+
+bool tn_csv_keep_rows(tn_csv *csv, size_t rows) {
   tn_columns *out = csv->out;
   if (out->rows == TN_COLUMN_ROW_LIMIT) {
     csv->fault->expected = (int64_t)TN_COLUMN_ROW_LIMIT;
     return tn_csv_fail(csv, TN_DATA_MANY_ROWS);
   }
-  out->lines.at[out->lines.count++] = csv->row_line > UINT32_MAX ? UINT32_MAX : (uint32_t)csv->row_line;
-  out->rows++;
+  for (size_t i = 0; i < rows; i++) {
+    uint64_t line = csv->row_line + i;
+    out->lines.at[out->lines.count++] = line > UINT32_MAX ? UINT32_MAX : (uint32_t)line;
+  }
+  out->rows += rows;
   csv->any = true;
-  csv->room--;
+  csv->room -= rows;
   for (size_t i = 0; i < out->count; i++) {
     tn_column *column = &out->at[i];
     if (column->width == 0) continue; /* it has no memory, either */
-    if (column->kind == TN_COLUMN_F32) csv->to[i].reals += column->width;
-    if (column->kind == TN_COLUMN_I32) csv->to[i].ints += column->width;
+    size_t items = rows * column->width;
+    if (column->kind == TN_COLUMN_F32) csv->to[i].reals += items;
+    if (column->kind == TN_COLUMN_I32) csv->to[i].ints += items;
     if (column->kind == TN_COLUMN_F32)
-      column->reals.count += column->width;
+      column->reals.count += items;
     else if (column->kind != TN_COLUMN_TEXT)
-      column->ints.count += column->width;
+      column->ints.count += items;
   }
   return out->rows < TN_CSV_CHUNK || !csv->request->take || tn_csv_hand_over(csv);
 }

@@ -8,7 +8,8 @@
 
 /* What the cells of one column of the file are for. */
 typedef struct tn_csv_use {
-  uint32_t column, item;         /* of the result, and the place among its items of a row */
+  uint32_t column;               /* of the result */
+  uint32_t item, items;          /* its place among the items of a row there, and how many those are */
   bool used, ignored;
   bool quick, real;              /* quick: numbers, f32 if real, and nothing else reads the cell */
   const struct tn_csv_use *next; /* another that reads the same cell */
@@ -42,18 +43,21 @@ typedef struct {
   tn_csv_use *uses;          /* one per cell of a row */
   tn_csv_place *to;          /* one per column: where the numbers of this row go */
   size_t room;               /* rows that fit before memory is allocated; 0: `to` is not known */
+  bool all_quick;            /* every cell of a row is a number: rows are taken many at a time */
 } tn_csv;
 
 /* They set the problem of the fault, and the place, and return false. */
 bool tn_csv_fail(tn_csv *csv, tn_data_problem problem);
 bool tn_csv_fail_at(tn_csv *csv, tn_data_problem problem, const char *at);
 
+/* How many rows may be read before tn_csv_keep_rows. */
+size_t tn_csv_rows_ahead(const tn_csv *csv);
 /* From the first row: which cell is for what. */
 bool tn_csv_plan(tn_csv *csv);
 /* A cell that is used, into the row after the last. */
 bool tn_csv_take_cell(tn_csv *csv, size_t index, tn_str cell);
-/* The row is whole. */
-bool tn_csv_keep_row(tn_csv *csv);
+/* Rows that are whole: what was read into the places after the last row counts. */
+bool tn_csv_keep_rows(tn_csv *csv, size_t count);
 /* The rows that there are go to the request's `take`. */
 bool tn_csv_hand_over(tn_csv *csv);
 #endif

@@ -254,6 +254,107 @@ typedef struct {
   const char *column, *value;
 } bad_file;
 
+/* ---- rows of numbers, many at a time ---- */
+
+#define MANY_ROWS 2600 /* more than two chunks */
+
+typedef struct {
+  char text[MANY_ROWS * 64];
+  size_t length;
+  float numbers[2 * MANY_ROWS];
+  uint32_t lines[MANY_ROWS];
+} many;
+
+static void write_cell(char *to, size_t size, unsigned form, double number) {
+  switch (form) {
+    case 0: snprintf(to, size, "%d", (int)number); break;
+    case 1: snprintf(to, size, "%.1f", number); break;
+    case 2: snprintf(to, size, "%.3f", number); break;
+    case 3: snprintf(to, size, "%.7f", number); break;
+    case 4: snprintf(to, size, "\"%d\"", (int)number); break;
+    case 5: snprintf(to, size, " %.2f ", number); break;
+    case 6: snprintf(to, size, "%e", number); break;
+    default: snprintf(to, size, "%d0000000", (int)number); break;
+  }
+}
+
+/* Ordinary numbers of every length, and now and then a row of another form: quotes, spaces, exponents, other
+ * line ends, empty lines. What they are comes from strtof. */
+static void write_many(many *m, unsigned seed) {
+  static const char *const ends[] = { "\n", "\r\n", "\r", "\n\n", "\r\n\n" };
+  uint32_t line = 1;
+  m->length = 0;
+  for (int row = 0; row < MANY_ROWS; row++) {
+    m->lines[row] = line;
+    for (int i = 0; i < 2; i++) {
+      unsigned draw = (seed = seed * 1664525u + 1013904223u) >> 16;
+      char cell[48], *from = cell;
+      double number = ((int)(draw % 2001) - 1000) / (draw % 7 ? 1.0 : 977.0);
+      write_cell(cell, sizeof cell, draw % 101 < 97 ? draw % 4 : 4 + draw % 4, number);
+      while (*from == '"' || *from == ' ') from++;
+      m->numbers[2 * row + i] = strtof(from, NULL);
+      m->length += (size_t)sprintf(m->text + m->length, "%s%s", i ? "," : "", cell);
+    }
+    const char *end = ends[seed >> 8 & 63 ? seed >> 14 & 1 : 2 + (seed >> 14) % 3];
+    m->length += (size_t)sprintf(m->text + m->length, "%s", end);
+    line += 1 + (end[1] == '\n' && end[0] == '\n') + (end[0] == '\r' && end[1] == '\n' && end[2] == '\n');
+  }
+}
+
+typedef struct {
+  const many *wanted;
+  size_t rows;
+} comparison;
+
+static bool compare_many(void *context, tn_columns *rows) {
+  comparison *c = context;
+  for (size_t i = 0; i < rows->rows; i++, c->rows++) {
+    assert_memory_equal(rows->at[0].reals.at + 2 * i, c->wanted->numbers + 2 * c->rows, 2 * sizeof(float));
+    assert_int_equal(rows->lines.at[i], c->wanted->lines[c->rows]);
+  }
+  return true;
+}
+
+static void rows_of_any_form_are_read_in_order(void **state) {
+  (void)state;
+  static many m;
+  tn_csv_column all = { .kind = TN_COLUMN_F32 };
+  for (unsigned seed = 1; seed <= 4; seed++) {
+    write_many(&m, seed);
+    room r;
+    room_open(&r, m.text, m.length);
+    for (size_t i = 0; i < SIZES; i++) {
+      tn_csv_request request = { .columns = &all, .column_count = 1 };
+      comparison whole = { .wanted = &m }, chunks = { .wanted = &m };
+      assert_true(read_again(&r, request, piece_sizes[i]));
+      compare_many(&whole, &r.columns);
+      request.take = compare_many, request.context = &chunks;
+      assert_true(read_again(&r, request, piece_sizes[i]));
+      assert_int_equal(whole.rows, MANY_ROWS);
+      assert_int_equal(chunks.rows, MANY_ROWS);
+    }
+    room_close(&r);
+  }
+}
+
+/* The row that is wrong is named, whatever was taken before it. */
+static void a_mistake_after_many_rows_has_its_line(void **state) {
+  (void)state;
+  static const char *const wrong[] = { "1,x\n", "1\n", "1,2,3\n", "1,\n", ",2\n", "1,1e99\n" };
+  static char text[8 * 1500];
+  tn_csv_column all = { .kind = TN_COLUMN_F32 };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    size_t length = 0;
+    for (int row = 0; row < 1500; row++)
+      length += (size_t)sprintf(text + length, "%s", row == 1400 ? wrong[i] : "1,2\n");
+    room r;
+    room_open(&r, text, length);
+    assert_false(read_again(&r, (tn_csv_request){ .columns = &all, .column_count = 1 }, 0));
+    assert_int_equal(r.fault.line, 1401);
+    room_close(&r);
+  }
+}
+
 static void a_bad_file_is_one_fault_with_its_place(void **state) {
   (void)state;
   static const bad_file cases[] = {
@@ -425,6 +526,8 @@ int main(void) {
     cmocka_unit_test(class_names_are_numbered_by_their_bytes),
     cmocka_unit_test(every_form_of_a_number_is_read),
     cmocka_unit_test(quick_numbers_equal_the_others),
+    cmocka_unit_test(rows_of_any_form_are_read_in_order),
+    cmocka_unit_test(a_mistake_after_many_rows_has_its_line),
     cmocka_unit_test(a_bad_file_is_one_fault_with_its_place),
     cmocka_unit_test(a_column_that_is_not_there_is_named),
     cmocka_unit_test(a_row_without_end_is_refused),
