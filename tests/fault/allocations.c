@@ -36,7 +36,7 @@
 #endif
 #define DENSE 400  /* requests up to here are refused every few */
 #define MOST  5000 /* requests up to here are refused one by one in tests/slow, */
-#define LONG  0.01 /* as long as a try takes no longer than this, in seconds */
+#define LONG  0.01 /* as long as a try takes no longer than this, in seconds; the sanitizers try fewer then */
 
 /* Of the small programs also: every form of their graphs, and their lines typed one after another. */
 typedef enum { RUN, TRAIN, CHECK, FORMAT, GRAPH, GRADIENT, MLIR, TALK, WAYS } way;
@@ -138,11 +138,13 @@ static void must_hold(bool holds, const char *path, way how, uint64_t n, const o
 
 static bool with_mistakes; /* programs that are wrong are run too, and say their mistake or E_OUT_OF_MEMORY */
 static bool many;          /* there are so many programs that each need not try everything */
+static bool lasting;       /* a try of the program takes long */
 
 static uint64_t after(uint64_t n) {
   const char *effort = getenv("TERN_TEST_EFFORT");
   bool small = effort && strcmp(effort, "small") == 0;
   if (EVERY) return many ? n + 1 + n / 50 : n < MOST ? n + 1 : n + n / 100;
+  if (small && lasting) return 2 * n;
   if (n < DENSE) return n + (small ? 13 : 3);
   return n + n / (small ? 1 : 4);
 }
@@ -209,7 +211,9 @@ static void refuse_in_children(const char *path, way how, const outcome *whole) 
 }
 
 static void refuse_all(const char *path, way how) {
+  double began = tn_clock_steady();
   outcome whole = attempt(path, how, 0, NULL);
+  lasting = tn_clock_steady() - began > LONG;
   bool reports = with_mistakes && whole.code[0] && how == RUN;
   if (whole.status != TERN_OK && !reports) return; /* it is not for this way */
   if (EVERY) {
