@@ -48,10 +48,11 @@ bench: ## install the peers, measure beside them, and write docs/performance.md 
 	@sh tools/bench.sh --jobs $(JOBS) --write docs
 	@PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 bench/scaling.py build/release/tern
 
-bench-gpu: ## this machine's GPU kernels beside PyTorch (a minute)
+bench-gpu: ## this machine's GPU beside PyTorch: kernels, then training steps (two minutes)
 	@$(CMAKE) --preset release -DTN_BENCH=ON
-	@$(CMAKE) --build build/release --target bench_gpu --parallel $(JOBS)
+	@$(CMAKE) --build build/release --target bench_gpu bench_tern --parallel $(JOBS)
 	@PYTHONDONTWRITEBYTECODE=1 python3 bench/gpu.py build/release/bench/bench_gpu
+	@PYTHONDONTWRITEBYTECODE=1 python3 bench/gpu_steps.py build/release/bench/bench_tern
 
 bench-quick: ## the same with few repetitions, nothing written (a minute or two)
 	@sh tools/setup.sh bench

@@ -1,8 +1,9 @@
 """Training steps on an NVIDIA GPU: tern beside PyTorch, in fp32 with TF32 off, on the same GPU.
 
-  python3 bench/gpu_steps.py BENCH_TERN [SECONDS]
+  python3 bench/gpu_steps.py BENCH_TERN [SECONDS [--alone]]
 
 BENCH_TERN is build/bench/bench_tern. PyTorch's forms are those of torch_peer.py; its times end with a synchronisation.
+--alone leaves PyTorch out.
 Prints a line for each workload: milliseconds of a step, and how many times as fast tern is.
 """
 import os
