@@ -44,7 +44,11 @@ typedef bool (*tn_kernel)(const tn_kernel_call *call);
  * POOL     the sum or the mean (call->op) of rows that an index names: out[..., c] is that of
  *          table[index[..., i], c] over i. The operands are an f32 table of two axes, without gaps along the
  *          second, and a contiguous index, whose last axis has 1 to TN_BACKEND_POOL_LIMIT places; the result
- *          is contiguous. */
+ *          is contiguous.
+ * WINDOWS  the product of windows of images and a matrix (call->op is PATCHES), or of the same windows,
+ *          transposed, and a contiguous matrix (MATMUL). The operands are the f32 images and the matrix; the
+ *          attributes are those of patches, with windows of 3 or 4 columns at every place of a line. Images
+ *          and result are contiguous. */
 typedef enum {
 #define TN_FUSION(id, ...) TN_FUSION_##id,
 #include "backend/fusions.def"

@@ -55,8 +55,8 @@ static bool reads_rows(const tn_plan *plan, const tn_step *step, int operand) {
     case TN_ROWS_OFF_LAST: return is_sliced(x, out);
     case TN_ROWS_OFF_AXIS:
     case TN_ROWS_OFF_AXES:
-    case TN_ROWS_RESHAPED:
-    case TN_ROWS_WINDOWS: return true;
+    case TN_ROWS_RESHAPED: return true;
+    case TN_ROWS_WINDOWS: return operand == 0;
     case TN_ROWS_NONE: /* these do not pass */
     case TN_ROWS_JOINED:
     case TN_ROWS_PERMUTED:
@@ -73,8 +73,9 @@ static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
   if (out->rank == 0 || out->dim[0] < 2 || step->call.count == 0) return false;
   bool first_axes = x->rank > 0 && x->dim[0] == out->dim[0];
   switch (tn_op_rows_of(step->call.op)) {
-    case TN_ROWS_ALIGNED:
-    case TN_ROWS_WINDOWS: return true;
+    case TN_ROWS_ALIGNED: return true;
+    case TN_ROWS_WINDOWS: /* alone, or multiplied with weights */
+      return step->call.count == 1 || bytes_of(tn_step_view(plan, step, 1)) <= SMALL_BYTES;
     case TN_ROWS_OFF_AXIS: return attrs->axis > 0;
     case TN_ROWS_OFF_LAST: return out->rank > 1;
     case TN_ROWS_OFF_AXES: /* a sum of two operands is one of rows of a table; an argmax has no `axes` */
@@ -82,6 +83,7 @@ static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
     case TN_ROWS_RESHAPED: return first_axes;
     case TN_ROWS_NAMED: return attrs->axis == 0 && tn_step_view(plan, step, 1)->rank > 0;
     case TN_ROWS_PRODUCT:
+      if (x->rank > out->rank) return false; /* of windows, which are rows of an image */
       return step->call.count == 2 && (out->rank > 2 || bytes_of(tn_step_view(plan, step, 1)) <= SMALL_BYTES);
     case TN_ROWS_NONE:
     case TN_ROWS_JOINED: /* the last of these are views or rare: not worth the trouble */
@@ -143,6 +145,8 @@ static bool fits(const bander *b, const tn_step *step, int64_t *common, size_t *
     const tn_view_site *from = tn_step_site(plan, step, i);
     bool rows = reads_rows(plan, step, i);
     if (rows) *bytes += new_bytes(b, step, i);
+    /* windows are more rows than the images they are of */
+    if (rows) *common = common_divisor(tn_step_view(plan, step, i)->dim[0], *common);
     if (written_in_run(b, from->storage) && !(rows && is_in_parts(plan, tn_step_view(plan, step, i), from)))
       return false;
   }

@@ -1,9 +1,10 @@
 /* plan/internal.h: what the files of plan/ share.
  *
  * schedule.c walks the graph and writes down steps, places and the life of
- * every storage; merge.c and bands.c save trips to memory: pairs of steps
- * that become one, and steps that go through their rows together; lanes.c
- * lets threads have such rows of their own;
+ * every storage; windows.c finds what it is to make for each reader;
+ * merge.c and bands.c save trips to memory: pairs of steps that become one,
+ * and steps that go through their rows together; lanes.c lets threads have
+ * such rows of their own;
  * memory.c gives storages their offsets; plan.c binds and runs; card.c does
  * so on a card, where order.c says which steps may go side by side.
  *
@@ -120,6 +121,8 @@ struct tn_plan {
   size_t ready_count;
   tn_location *location; /* by value */
   bool *needed;          /* by value */
+  tn_value *windows_of;  /* by value: the patches that it is, or looks at, if those are made for each product
+                            that reads them; 0: none. NULL: there are none */
   int32_t *output_view;  /* by output: its index in views */
   size_t block_bytes, scratch_bytes;
   char *scratch;
@@ -130,6 +133,11 @@ struct tn_plan {
   tn_plan_card *card; /* the block is on a card; NULL: on the host */
 };
 
+/* Finds windows that only products read (windows.c). False when memory runs out. */
+bool tn_plan_find_windows(tn_plan *plan, tn_fault *fault);
+/* Whether a back end that reads windows in their image is to multiply these with so many columns. */
+bool tn_plan_suits_windows(const tn_attrs *attrs, const tn_type *image, const tn_type *windows,
+                           int64_t columns);
 /* Fills in steps, storages and locations. False with *fault. */
 bool tn_plan_schedule(tn_plan *plan, tn_fault *fault);
 /* Makes one step of two where the back end can. False when memory runs out. */

@@ -132,6 +132,32 @@ static bool fits_pool(const tn_plan *plan, const tn_step *gather, const tn_step 
   return tn_step_same_place(plan, sum, 0, gather, 2) && tn_view_is_contiguous(tn_step_view(plan, sum, 1));
 }
 
+static tn_type type_of(const tn_view *view) { return (tn_type){ view->dtype, tn_view_shape(view) }; }
+
+/* patches: [n, h, w, c] to [n, oh, ow, length]; the product reads them as rows of a matrix, or that
+ * transposed. */
+static bool fits_windows(const tn_plan *plan, const tn_step *patches, const tn_step *product,
+                         merged_call *call) {
+  const tn_view *image = tn_step_view(plan, patches, 0), *windows = tn_step_view(plan, patches, 1);
+  const tn_view *x = tn_step_view(plan, product, 0), *y = tn_step_view(plan, product, 1);
+  const tn_view *out = tn_step_view(plan, product, 2);
+  const tn_view_site *made = tn_step_site(plan, patches, 1), *read = tn_step_site(plan, product, 0);
+  if (x->rank != 2 || y->rank != 2 || read->storage != made->storage || read->offset != made->offset ||
+      tn_step_site(plan, product, 1)->storage == made->storage)
+    return false;
+  tn_type from = type_of(image), to = type_of(windows);
+  int64_t length = windows->dim[3], count = tn_view_count(windows) / (length > 0 ? length : 1);
+  bool rows = x->stride[1] == 1 && x->stride[0] == length && x->dim[0] == count && x->dim[1] == length;
+  bool turned = x->stride[0] == 1 && x->stride[1] == length && x->dim[1] == count && x->dim[0] == length;
+  *call = (merged_call){ .op = rows ? TN_OP_PATCHES : TN_OP_MATMUL,
+                         .attrs = patches->call.attrs,
+                         .in = { { false, 0 }, { true, 1 } },
+                         .count = 2 };
+  return (rows || (turned && tn_view_is_contiguous(y))) && tn_view_is_contiguous(image) &&
+         tn_view_is_contiguous(out) && length > 1 &&
+         tn_plan_suits_windows(patches->call.attrs, &from, &to, out->dim[1]);
+}
+
 /* ---- the table ---- */
 
 static const struct {

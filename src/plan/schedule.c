@@ -266,6 +266,19 @@ static bool schedule_kernel(scheduler *s, tn_value value) {
          push_kernel(s, value, node->op, in, node->count, &plan->location[value]) && note_draw(s);
 }
 
+static tn_value windows_of(const scheduler *s, tn_value value) {
+  return s->plan->windows_of ? s->plan->windows_of[value] : 0;
+}
+
+/* The product gets windows of its own, right before it: a matrix of them, or that transposed. */
+static bool schedule_product_of_windows(scheduler *s, tn_value value) {
+  tn_value matrix = tn_graph_node(s->graph, value)->in[0], patches = windows_of(s, matrix);
+  tn_value rows = tn_graph_node(s->graph, matrix)->in[0];
+  if (!schedule_kernel(s, patches)) return false;
+  if (rows != patches && !locate_view(s, rows)) return false;
+  return locate_view(s, matrix) && schedule_kernel(s, value);
+}
+
 static bool schedule_host(scheduler *s, tn_value value) {
   tn_plan *plan = s->plan;
   tn_location *out = &plan->location[value];
@@ -339,6 +352,9 @@ static bool schedule_node(scheduler *s, tn_value value) {
   const tn_node *node = tn_graph_node(s->graph, value);
   s->fault->op = node->op;
   s->fault->at = node->at;
+  if (windows_of(s, value) != 0) return true; /* by each product that reads them */
+  if (node->op == TN_OP_MATMUL && windows_of(s, node->in[0]) != 0)
+    return schedule_product_of_windows(s, value);
   switch (tn_op_sig_of(node->op)->kind) {
     case TN_KIND_INPUT: /* located before everything else */
     case TN_KIND_PICK: /* by its branch */
@@ -641,6 +657,7 @@ bool tn_plan_schedule(tn_plan *plan, tn_fault *fault) {
   if (!plan->location || !plan->needed || !s.first_pick || !s.next_pick) return out_of_memory(&s);
   plan->first_write = TN_PLAN_END;
   mark_needed(&s);
+  if (!tn_plan_find_windows(plan, fault)) return false;
   if (!locate_inputs(&s) || !decide_order(&s) || !push_enter(&s, 0)) return false;
   for (size_t i = 0; i < s.order_count; i++) {
     if (!schedule_node(&s, s.order[i])) return false;

@@ -50,6 +50,8 @@
 
 /* And those of fusions.def. */
 bool TN_CPU_NAME(pool)(const tn_kernel_call *call);
+bool TN_CPU_NAME(windows)(const tn_kernel_call *call);
+size_t TN_CPU_NAME(windows_scratch)(const tn_kernel_call *call);
 /* What backend.h says of `choose`. */
 tn_kernel TN_CPU_NAME(choose)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 

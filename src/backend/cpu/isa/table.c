@@ -24,6 +24,9 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
   const tn_kernel_call call = {
     .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = threads
   };
+  /* Windows that a product reads in their image: windows.c. */
+  if ((op == TN_OP_PATCHES && count == 2) || (op == TN_OP_MATMUL && in[0].rank > out->rank))
+    return TN_CPU_NAME(windows_scratch)(&call);
 #define SCRATCH_OF(name) \
   if (kernel == TN_CPU_NAME(name)) return TN_CPU_NAME(name##_scratch)(&call);
   TN_CPU_SCRATCH(SCRATCH_OF)

@@ -1,0 +1,361 @@
+/* backend/cpu/isa/windows.c: products of the windows of images, without the windows.
+ *
+ * A convolution is a product of windows and weights, its weights' gradient one of
+ * windows and slopes. Windows overlap, so writing them down takes many times the
+ * memory of the image, and a number of the image is then loaded once for every
+ * window that it is in. Here a line of the image is read from left to right, and
+ * each number that is spread over a vector serves all windows of its line at once:
+ * for window columns 0, 1 and 2 those that begin here, one place before and two
+ * places before. Each sum is still one chain of fma, over window rows, window
+ * columns and channels ascending, or over images, lines and places, because a
+ * window begins with its first column:
+ *
+ *   windows times weights: `lines` lines of the result at a time, one window row
+ *     after the other; between two of them the sums wait in the result;
+ *   windows, transposed, times slopes: sums of several channels stay in registers
+ *     while the lines of an image pass by, and in the result between images.
+ *
+ * The zeros around an image are multiplied like other numbers, for zero times
+ * infinity is NaN: lines are copied together with them, image by image. */
+#include "backend/cpu/isa/isa.h"
+
+/* Sums in registers. */
+#if TN_LANES == 16 || (defined(__aarch64__) && !defined(TN_SIMD_SCALAR))
+#define SUMS 24
+#else
+#define SUMS 12
+#endif
+#define COLUMNS_MOST 4
+#define LINES_MOST   (SUMS / 3)
+
+typedef struct {
+  const tn_kernel_call *call;
+  const float *image; /* [images, height, width, channels] */
+  int64_t images, height, width, channels;
+  int64_t rows, columns;         /* of a window */
+  int64_t step;                  /* lines from one window to the one below */
+  int64_t above, left;           /* zeros around the image */
+  int64_t out_height, out_width; /* windows below one another, and beside */
+  int64_t line;                  /* elements of a line of the image, zeros included */
+  bool copied;                   /* lines are, because there are zeros */
+  int64_t outputs, vectors;      /* columns of the other factor and of the result */
+  int lines;                     /* or channels: what is done at a time */
+  size_t room;                   /* bytes of scratch for each thread */
+} windows_job;
+
+static windows_job job_of(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0];
+  const tn_attrs *attrs = call->attrs;
+  windows_job job = { .call = call, .image = x->data, .images = x->dim[0], .height = x->dim[1] };
+  job.width = x->dim[2], job.channels = x->dim[3];
+  job.rows = attrs->window[0], job.columns = attrs->window[1], job.step = attrs->step[0];
+  job.above = attrs->low[0], job.left = attrs->low[1];
+  job.out_height = (job.height + job.above + attrs->high[0] - job.rows) / job.step + 1;
+  job.out_width = job.width + job.left + attrs->high[1] - job.columns + 1;
+  job.line = (job.width + job.left + attrs->high[1]) * job.channels;
+  job.copied = job.above > 0 || job.left > 0 || attrs->high[0] > 0 || attrs->high[1] > 0;
+  job.outputs = call->out->dim[1];
+  job.vectors = (job.outputs + TN_LANES - 1) / TN_LANES;
+  return job;
+}
+
+/* Lines of an image, zeros included, from line `first` on; into `room` where they must be copied. */
+static const float *lines_of(const windows_job *job, int64_t image, int64_t first, int64_t count,
+                             float *room) {
+  int64_t pixels = job->width * job->channels, left = job->left * job->channels;
+  const float *from = job->image + image * job->height * pixels;
+  if (!job->copied) return from + first * pixels;
+  memset(room, 0, (size_t)(count * job->line) * sizeof *room);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t h = first + i - job->above;
+    if (h < 0 || h >= job->height) continue;
+    tn_cpu_copy_run((char *)(room + i * job->line + left), (const char *)(from + h * pixels),
+                    (size_t)pixels * sizeof *room);
+  }
+  return room;
+}
+
+/* Lines of the image that so many lines of the result are made of. */
+static int64_t lines_for(const windows_job *job, int64_t results) {
+  return (results - 1) * job->step + job->rows;
+}
+
+static inline VF load_some(const float *from, int part) {
+  return part == TN_LANES ? vf_load(from) : vf_load_part(from, part);
+}
+
+static inline void store_some(float *to, VF v, int part) {
+  if (part == TN_LANES)
+    vf_store(to, v);
+  else
+    vf_store_part(to, v, part);
+}
+
+static int part_of(const windows_job *job, int64_t vector) {
+  return (int)tn_cpu_min(job->outputs - vector * TN_LANES, TN_LANES);
+}
+
+/* ---- windows times weights ---- */
+
+/* One row of the windows, for several lines of the result. Lines may be the same one. */
+typedef struct {
+  const float *line[LINES_MOST]; /* of the image */
+  float *out[LINES_MOST];        /* of the result */
+  const float *weights;          /* [columns, channels, TN_LANES] */
+  int64_t channels, width, apart; /* places of a line of the result, and elements between two of them */
+  int part;                      /* columns of the result */
+  bool first, last;              /* row of the windows */
+} sweep;
+
+TN_ALWAYS_INLINE void sweep_lines(const sweep *s, int lines, int columns) {
+  VF sum[LINES_MOST][COLUMNS_MOST];
+  const float *line[LINES_MOST];
+  TN_UNROLL for (int r = 0; r < lines; r++) {
+    line[r] = s->line[r];
+    TN_UNROLL for (int k = 0; k < columns; k++) sum[r][k] = vf_set(0.0f);
+  }
+  for (int64_t x = 0; x < s->width + columns - 1; x++) {
+    bool begun = !s->first && x < s->width;
+    const float *w = s->weights;
+    TN_UNROLL for (int r = 0; r < lines; r++) sum[r][0] =
+        begun ? load_some(s->out[r] + x * s->apart, s->part) : vf_set(0.0f);
+    for (int64_t c = 0; c < s->channels; c++, w += TN_LANES) {
+      VF weight[COLUMNS_MOST];
+      TN_UNROLL for (int k = 0; k < columns; k++) weight[k] = vf_load(w + k * s->channels * TN_LANES);
+      TN_UNROLL for (int r = 0; r < lines; r++) {
+        VF pixel = vf_set(line[r][x * s->channels + c]);
+        TN_UNROLL for (int k = 0; k < columns; k++) sum[r][k] = vf_fma(pixel, weight[k], sum[r][k]);
+      }
+    }
+    TN_UNROLL for (int r = 0; r < lines; r++) {
+      VF done = sum[r][columns - 1];
+      TN_UNROLL for (int k = columns - 1; k > 0; k--) sum[r][k] = sum[r][k - 1];
+      if (x >= columns - 1)
+        store_some(s->out[r] + (x - columns + 1) * s->apart, s->last ? vf_canonical(done) : done, s->part);
+    }
+  }
+}
+
+/* ---- windows, transposed, times slopes ---- */
+
+/* All lines of one image, for several channels; each is one of a certain row of the windows. */
+typedef struct {
+  const float *pixel[LINES_MOST]; /* of the first line */
+  float *out[LINES_MOST];         /* the sum of the first column of the windows */
+  const float *slope;
+  int64_t down;                   /* elements to the next line of the image that a window begins with */
+  int64_t channels, height, width, apart;
+  int64_t next;                   /* elements from the sum of one column of the windows to the next */
+  int part;
+  bool first, last;               /* image */
+} gather;
+
+/* Place x of a line, for the window columns from `from` to `to`: slope[k] is that of the window that begins k
+ * places before. */
+TN_ALWAYS_INLINE void add_place(VF sum[COLUMNS_MOST][LINES_MOST], const VF *slope, const float *const *pixel,
+                                int64_t x, int pairs, int from, int to) {
+  TN_UNROLL for (int q = 0; q < pairs; q++) {
+    VF one = vf_set(pixel[q][x]);
+    TN_UNROLL for (int k = from; k <= to; k++) sum[k][q] = vf_fma(one, slope[k], sum[k][q]);
+  }
+}
+
+TN_ALWAYS_INLINE void next_slope(VF *slope, VF value, int columns) {
+  TN_UNROLL for (int k = columns - 1; k > 0; k--) slope[k] = slope[k - 1];
+  slope[0] = value;
+}
+
+TN_ALWAYS_INLINE void gather_image(const gather *g, int pairs, int columns) {
+  VF sum[COLUMNS_MOST][LINES_MOST], slope[COLUMNS_MOST];
+  const float *pixel[LINES_MOST], *from = g->slope;
+  TN_UNROLL for (int q = 0; q < pairs; q++) pixel[q] = g->pixel[q];
+  TN_UNROLL for (int k = 0; k < columns; k++) {
+    slope[k] = vf_set(0.0f);
+    TN_UNROLL for (int q = 0; q < pairs; q++) sum[k][q] =
+        g->first ? vf_set(0.0f) : load_some(g->out[q] + k * g->next, g->part);
+  }
+  for (int64_t y = 0; y < g->height; y++, from += g->width * g->apart) {
+    TN_UNROLL for (int x = 0; x < columns - 1; x++) {
+      next_slope(slope, load_some(from + x * g->apart, g->part), columns);
+      add_place(sum, slope, pixel, x * g->channels, pairs, 0, x);
+    }
+    for (int64_t x = columns - 1; x < g->width; x++) {
+      next_slope(slope, load_some(from + x * g->apart, g->part), columns);
+      add_place(sum, slope, pixel, x * g->channels, pairs, 0, columns - 1);
+    }
+    TN_UNROLL for (int k = 1; k < columns; k++) {
+      next_slope(slope, slope[0], columns);
+      add_place(sum, slope, pixel, (g->width - 1 + k) * g->channels, pairs, k, columns - 1);
+    }
+    TN_UNROLL for (int q = 0; q < pairs; q++) pixel[q] += g->down;
+  }
+  TN_UNROLL for (int k = 0; k < columns; k++) TN_UNROLL for (int q = 0; q < pairs; q++)
+      store_some(g->out[q] + k * g->next, g->last ? vf_canonical(sum[k][q]) : sum[k][q], g->part);
+}
+
+/* ---- as many at a time as there are registers for, and half as many ---- */
+#define ALL(columns)  (SUMS / (columns))
+#define HALF(columns) ((SUMS / (columns) + 1) / 2)
+#define WIDTHS(X)     X(3) X(4)
+#define WAYS(columns)                                                                                        \
+  TN_NEVER_INLINE void sweep_all_##columns(const sweep *s) { sweep_lines(s, ALL(columns), columns); }        \
+  TN_NEVER_INLINE void sweep_half_##columns(const sweep *s) { sweep_lines(s, HALF(columns), columns); }      \
+  TN_NEVER_INLINE void gather_all_##columns(const gather *g) { gather_image(g, ALL(columns), columns); }     \
+  TN_NEVER_INLINE void gather_half_##columns(const gather *g) { gather_image(g, HALF(columns), columns); }
+WIDTHS(WAYS)
+#define ENTRY(columns)                                                                                       \
+  [columns] = { sweep_all_##columns, sweep_half_##columns, gather_all_##columns, gather_half_##columns },
+static const struct {
+  void (*sweep_all)(const sweep *), (*sweep_half)(const sweep *);
+  void (*gather_all)(const gather *), (*gather_half)(const gather *);
+} ways[COLUMNS_MOST + 1] = { WIDTHS(ENTRY) };
+
+static int all_of(const windows_job *job) { return SUMS / (int)job->columns; }
+static int half_of(const windows_job *job) { return (all_of(job) + 1) / 2; }
+
+/* Nanoseconds on one thread. */
+static double cost_of(const windows_job *job) {
+  double each = TN_LANES > 4 ? 0.5 / TN_LANES : 0.7;
+  double places = (double)(job->images * job->out_height * job->out_width);
+  return places * (double)(job->rows * job->columns * job->channels * job->outputs) * each;
+}
+
+/* ---- all lines of all images ---- */
+
+static size_t floats(int64_t count) { return tn_cpu_round_up((size_t)count * sizeof(float), 64); }
+
+static int64_t packed_weights(const windows_job *job) {
+  return job->rows * job->columns * job->channels * job->vectors * TN_LANES;
+}
+
+/* [vectors, rows, columns, channels, TN_LANES] */
+static void pack_weights(const windows_job *job, float *to) {
+  const tn_view *w = &job->call->in[1];
+  const float *from = w->data;
+  for (int64_t v = 0; v < job->vectors; v++)
+    for (int64_t k = 0; k < w->dim[0]; k++)
+      for (int64_t l = 0; l < TN_LANES; l++, to++) {
+        int64_t j = v * TN_LANES + l;
+        *to = j < job->outputs ? from[k * w->stride[0] + j * w->stride[1]] : 0.0f;
+      }
+}
+
+/* Lines y to y + count - 1 of the result of an image. */
+static void sweep_band(const windows_job *job, int64_t image, int64_t y, int64_t count, const float *weights,
+                       float *room) {
+  const float *lines = lines_of(job, image, y * job->step, lines_for(job, count), room);
+  bool half = count <= half_of(job);
+  int at_once = half ? half_of(job) : all_of(job);
+  int64_t row = job->columns * job->channels * TN_LANES;
+  float *out = (float *)job->call->out->data + (image * job->out_height + y) * job->out_width * job->outputs;
+  for (int64_t v = 0; v < job->vectors; v++) {
+    sweep s = { .channels = job->channels, .width = job->out_width, .apart = job->outputs };
+    s.part = part_of(job, v);
+    for (int64_t k = 0; k < job->rows; k++) {
+      for (int r = 0; r < at_once; r++) {
+        int64_t own = r < count ? r : 0;
+        s.line[r] = lines + (own * job->step + k) * job->line;
+        s.out[r] = out + own * job->out_width * job->outputs + v * TN_LANES;
+      }
+      s.weights = weights + (v * job->rows + k) * row;
+      s.first = k == 0, s.last = k == job->rows - 1;
+      (half ? ways[job->columns].sweep_half : ways[job->columns].sweep_all)(&s);
+    }
+  }
+}
+
+static void sweep_share(void *context, const tn_cpu_part *part) {
+  const windows_job *job = context;
+  int64_t begin, end, bands = (job->out_height + job->lines - 1) / job->lines;
+  float *weights = (float *)((char *)job->call->scratch + (size_t)part->thread * job->room);
+  float *room = weights + floats(packed_weights(job)) / sizeof(float);
+  tn_cpu_share(job->images * bands, 1, part, &begin, &end);
+  if (begin < end) pack_weights(job, weights);
+  for (int64_t unit = begin; unit < end && !tn_stop_asked(job->call->stop); unit++) {
+    int64_t y = unit % bands * job->lines;
+    sweep_band(job, unit / bands, y, tn_cpu_min(job->lines, job->out_height - y), weights, room);
+  }
+}
+
+static windows_job sweep_job(const tn_kernel_call *call) {
+  windows_job job = job_of(call);
+  job.lines = all_of(&job);
+  job.room = floats(packed_weights(&job));
+  if (job.copied) job.room += floats(lines_for(&job, job.lines) * job.line);
+  return job;
+}
+
+/* ---- the weights' gradient ---- */
+
+/* Channels of all rows of the windows, in turns of so many. */
+static int64_t blocks_of(const windows_job *job, int at_once) {
+  return (job->rows * job->channels + at_once - 1) / at_once * job->vectors;
+}
+
+static void gather_block(const windows_job *job, int64_t image, const float *lines, int64_t block) {
+  int64_t v = block % job->vectors, first = block / job->vectors * job->lines;
+  int64_t places = job->out_height * job->out_width;
+  gather g = { .down = job->step * job->line, .channels = job->channels, .height = job->out_height };
+  g.width = job->out_width, g.apart = job->outputs, g.next = job->channels * job->outputs;
+  g.slope = (const float *)job->call->in[1].data + image * places * job->outputs + v * TN_LANES;
+  g.part = part_of(job, v), g.first = image == 0, g.last = image == job->images - 1;
+  for (int q = 0; q < job->lines; q++) {
+    int64_t pair = first + q < job->rows * job->channels ? first + q : first;
+    int64_t row = pair / job->channels, channel = pair % job->channels;
+    g.pixel[q] = lines + row * job->line + channel;
+    g.out[q] = (float *)job->call->out->data +
+               (row * job->columns * job->channels + channel) * job->outputs + v * TN_LANES;
+  }
+  (job->lines == all_of(job) ? ways[job->columns].gather_all : ways[job->columns].gather_half)(&g);
+}
+
+static void gather_share(void *context, const tn_cpu_part *part) {
+  const windows_job *job = context;
+  int64_t begin, end;
+  float *room = (float *)((char *)job->call->scratch + (size_t)part->thread * job->room);
+  tn_cpu_share(blocks_of(job, job->lines), 1, part, &begin, &end);
+  for (int64_t n = 0; n < job->images && begin < end && !tn_stop_asked(job->call->stop); n++) {
+    const float *lines = lines_of(job, n, 0, lines_for(job, job->out_height), room);
+    for (int64_t block = begin; block < end; block++) gather_block(job, n, lines, block);
+  }
+}
+
+/* The larger blocks, unless threads get more even shares of the smaller ones, which take a little more than
+ * half as long. */
+static windows_job gather_job(const tn_kernel_call *call, int *threads) {
+  windows_job job = job_of(call);
+  job.room = job.copied ? floats(lines_for(&job, job.out_height) * job.line) : 0;
+  *threads = tn_cpu_threads_for(cost_of(&job), call->threads);
+  int64_t all = (blocks_of(&job, all_of(&job)) + *threads - 1) / *threads;
+  int64_t half = (blocks_of(&job, half_of(&job)) + *threads - 1) / *threads;
+  job.lines = 10 * all > 6 * half ? half_of(&job) : all_of(&job);
+  int64_t blocks = blocks_of(&job, job.lines);
+  if (*threads > blocks) *threads = (int)blocks;
+  return job;
+}
+
+/* ---- both ---- */
+
+static bool is_gradient(const tn_kernel_call *call) { return call->op == TN_OP_MATMUL; }
+
+bool TN_CPU_NAME(windows)(const tn_kernel_call *call) {
+  if (is_gradient(call)) {
+    int threads;
+    windows_job job = gather_job(call, &threads);
+    tn_cpu_parallel(call, threads, cost_of(&job), gather_share, &job);
+    return true;
+  }
+  windows_job job = sweep_job(call);
+  tn_cpu_run(call, tn_cpu_threads_for(cost_of(&job), call->threads), cost_of(&job), sweep_share, &job);
+  return true;
+}
+
+size_t TN_CPU_NAME(windows_scratch)(const tn_kernel_call *call) {
+  if (is_gradient(call)) {
+    int threads;
+    windows_job job = gather_job(call, &threads);
+    return job.room * (size_t)threads;
+  }
+  windows_job job = sweep_job(call);
+  return job.room * (size_t)tn_cpu_threads_for(cost_of(&job), call->threads);
+}
