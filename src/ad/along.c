@@ -19,7 +19,8 @@ static bool drops_leading_axes(const tn_attrs *attrs) {
   return !attrs->keepdims;
 }
 
-tn_value tn_ad_spread(const tn_ad_node *node, tn_value reduced) {
+/* Puts back the axes that a reduction dropped, and repeats them to the operand's shape. */
+static tn_value spread(const tn_ad_node *node, tn_value reduced) {
   tn_shape shape = tn_ad_type(node, 0).shape;
   if (drops_leading_axes(node->attrs)) return tn_build_broadcast_like(node->builder, reduced, node->in[0]);
   for (int i = 0; i < node->attrs->axis_count; i++) shape.dim[node->attrs->axes[i]] = 1;
@@ -35,13 +36,13 @@ static tn_value count_reduced(const tn_ad_node *node, tn_dtype dtype) {
 }
 
 bool tn_ad_vjp_sum(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
-  grads[0] = tn_ad_spread(node, gradient);
+  grads[0] = spread(node, gradient);
   return tn_ad_done(node);
 }
 
 bool tn_ad_vjp_mean(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   tn_value count = count_reduced(node, tn_ad_type(node, 0).dtype);
-  grads[0] = tn_ad_spread(node, tn_ad_binary(node, TN_OP_DIV, gradient, count));
+  grads[0] = spread(node, tn_ad_binary(node, TN_OP_DIV, gradient, count));
   return tn_ad_done(node);
 }
 
@@ -50,10 +51,10 @@ bool tn_ad_vjp_mean(const tn_ad_node *node, tn_value gradient, tn_value *grads) 
 bool tn_ad_vjp_max(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   tn_builder *builder = node->builder;
   tn_value zero = tn_ad_number(node, node->in[0], 0), one = tn_ad_number(node, node->in[0], 1);
-  tn_value taken = tn_ad_binary(node, TN_OP_EQ, node->in[0], tn_ad_spread(node, node->out));
+  tn_value taken = tn_ad_binary(node, TN_OP_EQ, node->in[0], spread(node, node->out));
   tn_value ones = tn_build_select(builder, taken, one, zero);
   tn_value ties = tn_build(builder, TN_OP_SUM, &ones, 1, node->attrs);
-  tn_value share = tn_ad_spread(node, tn_ad_binary(node, TN_OP_DIV, gradient, ties));
+  tn_value share = spread(node, tn_ad_binary(node, TN_OP_DIV, gradient, ties));
   grads[0] = tn_build_select(builder, taken, share, zero);
   return tn_ad_done(node);
 }

@@ -35,9 +35,6 @@ static inline tn_value tn_ad_number(const tn_ad_node *node, tn_value x, double n
   return tn_build_number(node->builder, tn_build_type(node->builder, x)->dtype, number);
 }
 
-/* Puts back the axes that a reduction dropped, and repeats them to the operand's shape. */
-tn_value tn_ad_spread(const tn_ad_node *node, tn_value reduced);
-
 /* Whether values of this dtype have derivatives: floats and their storage formats. */
 static inline bool tn_ad_differentiable(tn_dtype dtype) {
   tn_dtype_class class = tn_dtype_class_of(dtype);

@@ -110,3 +110,18 @@ void tn_text_hex(tn_text *text, const void *bytes, size_t count) {
   }
   wrote(text, count * 2);
 }
+
+void tn_text_quoted(tn_text *text, tn_str quoted) {
+  tn_text_byte(text, '"');
+  for (size_t i = 0; i < quoted.len; i++) {
+    unsigned char byte = (unsigned char)quoted.at[i];
+    if (byte < 0x20 || byte == 0x7f) {
+      tn_text_puts(text, "\\x");
+      tn_text_hex(text, &byte, 1);
+    } else {
+      if (byte == '"' || byte == '\\') tn_text_byte(text, '\\');
+      tn_text_byte(text, (char)byte);
+    }
+  }
+  tn_text_byte(text, '"');
+}

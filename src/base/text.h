@@ -34,6 +34,8 @@ void tn_text_repeat(tn_text *text, char byte, size_t count);
 void tn_text_int(tn_text *text, int64_t number);
 void tn_text_uint(tn_text *text, uint64_t number);
 void tn_text_hex(tn_text *text, const void *bytes, size_t count);   /* lower case */
+/* In quotes, with \" and \\ and, for control characters, \xNN. */
+void tn_text_quoted(tn_text *text, tn_str quoted);
 /* The shortest decimal that reads back to the same number: 7, 0.5, 1e-20, NaN, Infinity. */
 void tn_text_f32(tn_text *text, float number);
 void tn_text_f64(tn_text *text, double number);

@@ -33,7 +33,7 @@ bool tn_csv_fail(tn_csv *csv, tn_data_problem problem) {
 }
 
 /* The place of a byte of the window. */
-bool tn_csv_fail_at(tn_csv *csv, tn_data_problem problem, const char *at) {
+static bool fail_at(tn_csv *csv, tn_data_problem problem, const char *at) {
   tn_str before = { csv->line_start, (size_t)(at - csv->line_start) };
   csv->fault->line = csv->line;
   csv->fault->col = tn_utf8_count(before) + 1;
@@ -67,7 +67,7 @@ static outcome cut_quoted(tn_csv *csv, tn_str *cell) {
   if (p == csv->end && !csv->last) return ROW_UNFINISHED;
   if (p == csv->end) {
     csv->line = line, csv->line_start = open_line;
-    tn_csv_fail_at(csv, TN_DATA_OPEN_QUOTE, start - 1);
+    fail_at(csv, TN_DATA_OPEN_QUOTE, start - 1);
     return ROW_FAILED;
   }
   *cell = (tn_str){ start, (size_t)(p - start) };
@@ -99,11 +99,11 @@ static outcome cut_cell(tn_csv *csv, tn_str *cell) {
   if (csv->at == csv->end) {
     if (!csv->last) return ROW_UNFINISHED;
   } else if (*csv->at != csv->request->delimiter && !ends_row(*csv->at)) {
-    return tn_csv_fail_at(csv, TN_DATA_AFTER_QUOTE, csv->at), ROW_FAILED;
+    return fail_at(csv, TN_DATA_AFTER_QUOTE, csv->at), ROW_FAILED;
   }
   if (tn_utf8_valid(*cell)) return ROW_DONE;
   csv->line = line, csv->line_start = line_start;
-  return tn_csv_fail_at(csv, TN_DATA_UTF8, start), ROW_FAILED;
+  return fail_at(csv, TN_DATA_UTF8, start), ROW_FAILED;
 }
 
 /* ---- rows ---- */
@@ -292,7 +292,7 @@ static outcome read_cell(tn_csv *csv, size_t index, bool used) {
   outcome result = cut_cell(csv, &cell);
   if (result != ROW_DONE || !used || tn_csv_take_cell(csv, index, cell)) return result;
   csv->line = line, csv->line_start = line_start;
-  return tn_csv_fail_at(csv, csv->fault->problem, start), ROW_FAILED;
+  return fail_at(csv, csv->fault->problem, start), ROW_FAILED;
 }
 
 static outcome read_row(tn_csv *csv) {
@@ -320,7 +320,7 @@ static outcome read_first(tn_csv *csv) {
     if (result != ROW_DONE) return result;
     if (csv->names.count == TN_CSV_COLUMN_LIMIT) {
       csv->fault->expected = TN_CSV_COLUMN_LIMIT;
-      return tn_csv_fail_at(csv, TN_DATA_MANY_COLUMNS, csv->at), ROW_FAILED;
+      return fail_at(csv, TN_DATA_MANY_COLUMNS, csv->at), ROW_FAILED;
     }
     cell = csv->request->header ? tn_arena_str(&csv->arena, cell) : (tn_str){ "", 0 };
     if (csv->arena.failed || !tn_vec_push(csv->heap, &csv->names, cell))
@@ -403,7 +403,7 @@ static bool read_window(tn_csv *csv) {
   if (left <= TN_CSV_ROW_BYTES) return true;
   csv->at = csv->line_start = csv->window + BEFORE_WINDOW;
   csv->fault->expected = (int64_t)TN_CSV_ROW_BYTES;
-  return tn_csv_fail_at(csv, TN_DATA_LONG_ROW, csv->at);
+  return fail_at(csv, TN_DATA_LONG_ROW, csv->at);
 }
 
 static bool add_piece(tn_csv *csv, tn_str piece) {

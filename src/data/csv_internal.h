@@ -48,7 +48,6 @@ typedef struct {
 
 /* They set the problem of the fault, and the place, and return false. */
 bool tn_csv_fail(tn_csv *csv, tn_data_problem problem);
-bool tn_csv_fail_at(tn_csv *csv, tn_data_problem problem, const char *at);
 
 /* How many rows may be read before tn_csv_keep_rows. */
 size_t tn_csv_rows_ahead(const tn_csv *csv);

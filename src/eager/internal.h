@@ -143,11 +143,8 @@ void tn_cells_free(tn_eager *eager);
 bool tn_cell_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
                       const tn_attrs *attrs);
 tn_value tn_eager_out_of_memory(tn_eager *eager);
-/* The last step of making a value: remembers where it came from if a gradient can flow
- * there. Gives it back and yields 0 when memory runs out. */
-tn_value tn_eager_finish(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
-                         const tn_attrs *attrs);
-/* The same, when it is known whether one can. */
+/* The last step of making a value: records where it came from if a gradient can flow there (`gradient`).
+ * Frees it and yields 0 when memory runs out. */
 tn_value tn_eager_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
                            const tn_attrs *attrs, bool gradient);
 /* Hands a value's reference to the open scope. */

@@ -104,8 +104,8 @@ bool tn_eager_flows(const tn_eager *eager, tn_op op, const tn_value *in, int cou
   return depends && tn_ad_has_vjp(op) != TN_DERIVATIVE_NONE;
 }
 
-tn_value tn_eager_finish(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
-                         const tn_attrs *attrs) {
+static tn_value finish(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
+                       const tn_attrs *attrs) {
   tn_cell *cell = tn_cell_of(eager, value);
   return tn_eager_remember(eager, value, op, in, count, attrs,
                            tn_eager_flows(eager, op, in, count, cell->layout->type.dtype));
@@ -130,7 +130,7 @@ tn_value tn_eager_run(tn_eager *eager, tn_op op, const tn_value *in, int count, 
   }
   for (int i = 0; i < count; i++) resolved[i] = tn_cell_value(eager, in[i]);
   tn_value value = compute(eager, op, resolved, count, attrs, type);
-  if (value != TN_ERROR_VALUE) value = tn_eager_finish(eager, value, op, resolved, count, attrs);
+  if (value != TN_ERROR_VALUE) value = finish(eager, value, op, resolved, count, attrs);
   if (resolved != few) tn_heap_free(eager->heap, resolved, (size_t)count * sizeof *resolved);
   return value;
 }

@@ -226,7 +226,8 @@ static tn_str cast(tn_mlir *m, tn_dtype from, tn_dtype to, tn_str x) {
   return convert(m, op, x, tn_mlir_dtype(from), tn_mlir_dtype(to));
 }
 
-tn_str tn_mlir_element(tn_mlir *m, const tn_node *node, const tn_str *in) {
+/* An elementwise operation on numbers; writes lines and gives the value. Empty after a failure. */
+static tn_str element_of(tn_mlir *m, const tn_node *node, const tn_str *in) {
   tn_dtype dtype = tn_graph_type(m->graph, node->in[0])->dtype;
   tn_str result;
   if (node->op == TN_OP_CAST)
@@ -286,7 +287,7 @@ bool tn_mlir_elementwise(tn_mlir *m, tn_value value) {
   tn_str dims[TN_RANK_LIMIT];
   if (node->type.shape.rank == 0) {
     for (int i = 0; i < node->count; i++) g.elements[i] = m->values[node->in[i]];
-    m->values[value] = tn_mlir_element(m, node, g.elements);
+    m->values[value] = element_of(m, node, g.elements);
     return m->values[value].len > 0;
   }
   if (!tn_mlir_result_dims(m, value, dims)) return false;
@@ -299,7 +300,7 @@ bool tn_mlir_elementwise(tn_mlir *m, tn_value value) {
           type);
   TN_MLIR(m, "^bb0($$: $):", g.arguments, own, tn_mlir_dtype(node->type.dtype));
   m->indent++;
-  tn_str result = tn_mlir_element(m, node, g.elements);
+  tn_str result = element_of(m, node, g.elements);
   TN_MLIR(m, "linalg.yield $ : $", result, tn_mlir_dtype(node->type.dtype));
   m->indent--;
   TN_MLIR(m, "} -> $", type);

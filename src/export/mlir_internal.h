@@ -87,8 +87,6 @@ tn_str tn_mlir_product(tn_mlir *m, const tn_str *dims, int count);
 
 /* ---- mlir_element.c ---- */
 
-/* An elementwise operation on numbers; writes lines and gives the value. Empty after a failure. */
-tn_str tn_mlir_element(tn_mlir *m, const tn_node *node, const tn_str *in);
 tn_str tn_mlir_canonical(tn_mlir *m, tn_dtype dtype, tn_str x);
 tn_str tn_mlir_add(tn_mlir *m, tn_dtype dtype, tn_str x, tn_str y);
 tn_str tn_mlir_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x); /* exp, log, ... */
@@ -100,8 +98,6 @@ tn_str tn_mlir_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x); /* exp, lo
 #define TN_EXPORT(mlir, onnx) bool tn_mlir_##mlir(tn_mlir *m, tn_value value);
 #include "op/ops.def"
 
-/* A tensor as a matrix whose rows are what is reduced: kept axes first, then those of `axes`. */
-tn_str tn_mlir_rows(tn_mlir *m, tn_value value, const int32_t *axes, int count, tn_str *rows, tn_str *length);
 /* The same elements under another shape. */
 tn_str tn_mlir_reshaped(tn_mlir *m, tn_str x, const tn_type *from, const tn_type *to, const tn_str *dims);
 /* A tensor that belongs to nobody else; `canonical`: with every NaN the canonical one. */

@@ -87,8 +87,9 @@ static tn_str from_matrix(tn_mlir *m, tn_str matrix, tn_value like, const arrang
   return transposed(m, x, &a->type, type, dims, back);
 }
 
-tn_str tn_mlir_rows(tn_mlir *m, tn_value value, const int32_t *axes, int count, tn_str *rows,
-                    tn_str *length) {
+/* A tensor as a matrix whose rows are what is reduced: kept axes first, then those of `axes`. */
+static tn_str reduced_rows(tn_mlir *m, tn_value value, const int32_t *axes, int count, tn_str *rows,
+                           tn_str *length) {
   arrangement a = arrange(m, value, axes, count);
   return as_matrix(m, value, &a, rows, length);
 }
@@ -166,7 +167,7 @@ static bool reduce(tn_mlir *m, tn_value value, tn_mlir_row row, bool mean) {
   bool place = row == TN_MLIR_ARGMAX;
   tn_str rows, length, dims[TN_RANK_LIMIT];
   if (!tn_mlir_result_dims(m, value, dims)) return false;
-  tn_str matrix = tn_mlir_rows(m, node->in[0], place ? &node->attrs->axis : node->attrs->axes,
+  tn_str matrix = reduced_rows(m, node->in[0], place ? &node->attrs->axis : node->attrs->axes,
                                place ? 1 : node->attrs->axis_count, &rows, &length);
   if (node->type.shape.rank == 0) {
     tn_str made = reduce_row(m, row, matrix, dtype, tn_mlir_index(m, 0));
@@ -307,7 +308,7 @@ bool tn_mlir_cross_entropy(tn_mlir *m, tn_value value) {
   int32_t last = logits->shape.rank - 1;
   tn_str rows, length, row = tn_mlir_fresh(m), made = tn_mlir_fresh(m), where = tn_mlir_fresh(m),
                        one = tn_mlir_index(m, 1);
-  tn_str matrix = tn_mlir_rows(m, node->in[0], &last, 1, &rows, &length);
+  tn_str matrix = reduced_rows(m, node->in[0], &last, 1, &rows, &length);
   normalised n = normalise(m, matrix, logits->dtype, rows, length);
   tn_type flat = column_of(labels->dtype);
   tn_str column =

@@ -41,7 +41,7 @@ static tn_str joined(tn_onnx *w, const char *word, tn_str rest) {
 }
 
 /* A point is in no name of a program, so these are new. */
-tn_str tn_onnx_name(tn_onnx *w) {
+static tn_str new_name(tn_onnx *w) {
   tn_text digits;
   tn_text_init(&digits, w->heap);
   tn_text_uint(&digits, w->next++);
@@ -79,15 +79,16 @@ void tn_onnx_attr_word(tn_onnx *w, const char *name, const char *word) {
   take_part(w, &w->attributes, 5, &part);
 }
 
-void tn_onnx_attr_graph(tn_onnx *w, const char *name, tn_str graph) {
+static void attr_graph(tn_onnx *w, const char *name, tn_str graph) {
   tn_text part;
   begin_attribute(w, &part, name, ATTRIBUTE_GRAPH);
   tn_wire_bytes(&part, 6, graph);
   take_part(w, &w->attributes, 5, &part);
 }
 
-void tn_onnx_op_named(tn_onnx *w, const char *type, const tn_str *in, int count, const tn_str *out,
-                      int outs) {
+/* The same with results of given names. */
+static void op_named(tn_onnx *w, const char *type, const tn_str *in, int count, const tn_str *out,
+                     int outs) {
   tn_text node;
   tn_text_init(&node, w->heap);
   for (int i = 0; i < count; i++) tn_wire_bytes(&node, 1, in[i]);
@@ -100,8 +101,8 @@ void tn_onnx_op_named(tn_onnx *w, const char *type, const tn_str *in, int count,
 }
 
 tn_str tn_onnx_op(tn_onnx *w, const char *type, const tn_str *in, int count) {
-  tn_str name = tn_onnx_name(w);
-  tn_onnx_op_named(w, type, in, count, &name, 1);
+  tn_str name = new_name(w);
+  op_named(w, type, in, count, &name, 1);
   return name;
 }
 
@@ -115,7 +116,7 @@ static void add_initializer(tn_onnx *w, tn_str name, const tn_view *view) {
 }
 
 tn_str tn_onnx_constant(tn_onnx *w, const tn_view *view) {
-  tn_str name = tn_onnx_name(w);
+  tn_str name = new_name(w);
   add_initializer(w, name, view);
   return name;
 }
@@ -205,7 +206,7 @@ static bool add_branch(tn_onnx *w, const char *attribute, uint32_t region) {
   w->nodes = around;
   tn_text_free(&w->attributes);
   w->attributes = kept;
-  tn_onnx_attr_graph(w, attribute, tn_text_str(&nodes));
+  attr_graph(w, attribute, tn_text_str(&nodes));
   if (nodes.failed) tn_onnx_fail(w);
   tn_text_free(&nodes);
   return ok;
@@ -231,7 +232,7 @@ bool tn_onnx_if(tn_onnx *w, tn_value value) {
   for (size_t i = 0; i < count; i++) results[i] = pick_name(w, value, i);
   if (!add_branch(w, "then_branch", node->attrs->region[0])) return false;
   if (!add_branch(w, "else_branch", node->attrs->region[1])) return false;
-  tn_onnx_op_named(w, "If", &w->values[node->in[0]], 1, results, (int)count);
+  op_named(w, "If", &w->values[node->in[0]], 1, results, (int)count);
   return true;
 }
 
@@ -313,7 +314,7 @@ static bool write_region(tn_onnx *w, uint32_t region) {
 static tn_str unique(tn_onnx *w, tn_map *taken, tn_name name) {
   bool free = name && !tn_map_get(taken, name);
   if (free && !tn_map_put(taken, name, 1)) tn_onnx_fail(w);
-  return free ? tn_names_text(w->graph->names, name) : tn_onnx_name(w);
+  return free ? tn_names_text(w->graph->names, name) : new_name(w);
 }
 
 /* Labels, for example, are for training only: what the outputs do not need is no input of the model. */
@@ -362,7 +363,7 @@ static void add_outputs(tn_onnx *w, tn_text *out, tn_map *taken) {
     const tn_output *output = &w->graph->outputs.at[i];
     tn_str name = unique(w, taken, output->name);
     tn_text part;
-    tn_onnx_op_named(w, "Identity", &w->values[output->value], 1, &name, 1);
+    op_named(w, "Identity", &w->values[output->value], 1, &name, 1);
     tn_text_init(&part, w->heap);
     tn_onnx_value_info(&part, name, tn_graph_type(w->graph, output->value), w->graph->names);
     take_part(w, out, 12, &part);

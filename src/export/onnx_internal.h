@@ -45,7 +45,6 @@ typedef struct {
   bool failed;
 } tn_onnx;
 
-tn_str tn_onnx_name(tn_onnx *w); /* a new one */
 bool tn_onnx_unsupported(tn_onnx *w, const char *feature, tn_span at);
 void tn_onnx_fail(tn_onnx *w); /* memory ran out */
 
@@ -53,14 +52,11 @@ void tn_onnx_fail(tn_onnx *w); /* memory ran out */
 void tn_onnx_attr_int(tn_onnx *w, const char *name, int64_t number);
 void tn_onnx_attr_ints(tn_onnx *w, const char *name, const int64_t *numbers, int count);
 void tn_onnx_attr_word(tn_onnx *w, const char *name, const char *word);
-void tn_onnx_attr_graph(tn_onnx *w, const char *name, tn_str graph);
 /* Writes a node with the attributes that were set; its result's name. */
 tn_str tn_onnx_op(tn_onnx *w, const char *type, const tn_str *in, int count);
 #define TN_ONNX_OP(w, type, ...)                                                                             \
   tn_onnx_op((w), (type), (const tn_str[]){ __VA_ARGS__ },                                                   \
              (int)(sizeof((const tn_str[]){ __VA_ARGS__ }) / sizeof(tn_str)))
-/* The same with results of given names. */
-void tn_onnx_op_named(tn_onnx *w, const char *type, const tn_str *in, int count, const tn_str *out, int outs);
 
 /* Constants. */
 tn_str tn_onnx_constant(tn_onnx *w, const tn_view *view);

@@ -23,6 +23,4 @@ tn_value tn_expand(const tn_expand_args *args);
 tn_value tn_expand_attention(const tn_expand_args *args);
 tn_value tn_expand_attention_grad(const tn_expand_args *args);
 
-/* A word that needs no quotes in graph text: a letter or _, then letters, digits, _ and dots. */
-bool tn_graph_plain_word(tn_str text);
 #endif

@@ -17,7 +17,8 @@ static bool is_interface(tn_op op) { return op == TN_OP_INPUT || op == TN_OP_PAR
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-bool tn_graph_plain_word(tn_str text) {
+/* A word that needs no quotes in graph text: a letter or _, then letters, digits, _ and dots. */
+static bool is_plain_word(tn_str text) {
   if (text.len == 0 || !is_letter(text.at[0])) return false;
   for (size_t i = 1; i < text.len; i++) {
     char c = text.at[i];
@@ -37,7 +38,7 @@ static bool choose_labels(printer *p) {
   for (size_t v = 1; ok && v < graph->nodes.count; v++) {
     const tn_node *node = &graph->nodes.at[v];
     tn_name name = is_interface(node->op) ? node->attrs->name : 0;
-    bool named = name && tn_graph_plain_word(tn_names_text(graph->names, name)) && !tn_map_get(&taken, name);
+    bool named = name && is_plain_word(tn_names_text(graph->names, name)) && !tn_map_get(&taken, name);
     if (named)
       ok = tn_map_put(&taken, name, 1);
     else
@@ -62,21 +63,6 @@ static void print_values(const printer *p, const tn_value *values, size_t count)
     tn_text_puts(p->out, i == 0 ? " " : ", ");
     print_value(p, values[i]);
   }
-}
-
-static void print_quoted(tn_str text, tn_text *out) {
-  tn_text_byte(out, '"');
-  for (size_t i = 0; i < text.len; i++) {
-    unsigned char byte = (unsigned char)text.at[i];
-    if (byte < 0x20 || byte == 0x7f) {
-      tn_text_puts(out, "\\x");
-      tn_text_hex(out, &byte, 1);
-    } else {
-      if (byte == '"' || byte == '\\') tn_text_byte(out, '\\');
-      tn_text_byte(out, (char)byte);
-    }
-  }
-  tn_text_byte(out, '"');
 }
 
 static void start_line(const printer *p) { tn_text_repeat(p->out, ' ', 2 * (size_t)p->indent); }
@@ -178,7 +164,7 @@ static void print_source(const printer *p, tn_value value) {
   print_value(p, value);
   if (node->attrs->name && p->labels[value] != 0) {
     tn_text_byte(p->out, ' ');
-    print_quoted(tn_names_text(p->graph->names, node->attrs->name), p->out);
+    tn_text_quoted(p->out, tn_names_text(p->graph->names, node->attrs->name));
   }
   tn_text_puts(p->out, ": ");
   print_type(p, &node->type);
@@ -204,10 +190,10 @@ static void print_outputs(const printer *p) {
     const tn_output *output = &p->graph->outputs.at[i];
     tn_str name = tn_names_text(p->graph->names, output->name);
     tn_text_puts(p->out, i == 0 ? " " : ", ");
-    if (output->name && tn_graph_plain_word(name))
+    if (output->name && is_plain_word(name))
       tn_text_add(p->out, name);
     else if (output->name)
-      print_quoted(name, p->out);
+      tn_text_quoted(p->out, name);
     if (output->name) tn_text_byte(p->out, '=');
     print_value(p, output->value);
   }

@@ -91,21 +91,9 @@ static void print_small_numbers(const char *key, const int32_t *numbers, int cou
   print_numbers(key, wide, count, out);
 }
 
-/* In quotes; \" \\ and, for bytes that would break a line, \xNN. */
 static void print_quoted(const char *key, tn_str text, tn_text *out) {
   tn_text_puts(out, key);
-  tn_text_byte(out, '"');
-  for (size_t i = 0; i < text.len; i++) {
-    unsigned char byte = (unsigned char)text.at[i];
-    if (byte < 0x20 || byte == 0x7f) {
-      tn_text_puts(out, "\\x");
-      tn_text_hex(out, &byte, 1);
-      continue;
-    }
-    if (byte == '"' || byte == '\\') tn_text_byte(out, '\\');
-    tn_text_byte(out, (char)byte);
-  }
-  tn_text_byte(out, '"');
+  tn_text_quoted(out, text);
 }
 
 static void print_names(const tn_attrs *attrs, const tn_names *names, tn_text *out) {

@@ -61,11 +61,6 @@ int64_t tn_ail_classes(const tn_ail *program, const tn_sizes *sizes);
 bool tn_ail_lower(const tn_ail *program, const tn_sizes *sizes, tn_lower_mode mode, tn_lowered *out);
 bool tn_ail_lower_stage(const tn_ail *program, size_t stage, const tn_shape *row, tn_graph *out);
 
-/* The graph that `emit` shows: the model, or with `grad` the loss and its gradients by every parameter.
- * Dimensions keep their names where the program allows it, and get the lengths of a bare run
- * otherwise, or if they must be known (`sized`). For exporters; freed by tn_graph_free. */
-bool tn_ail_graph(tn_ail *program, bool grad, bool sized, tn_graph *out);
-
 /* Refuses every effect that the outputs certainly need and the host does not allow. Those under an
  * `if` are refused by tn_ail_effects, before their branch runs. */
 bool tn_ail_allow(tn_ail *program, const tn_graph *graph);

@@ -84,7 +84,10 @@ static bool build(tn_ail *program, const tn_sizes *sizes, bool grad, tn_graph *o
   return tn_ail_lowering_end(&l, out);
 }
 
-bool tn_ail_graph(tn_ail *program, bool grad, bool sized, tn_graph *out) {
+/* The graph that `emit` shows: the model, or with `grad` the loss and its gradients by every parameter.
+ * Dimensions keep their names where the program allows it, and get the lengths of a bare run
+ * otherwise, or if they must be known (`sized`). For exporters; freed by tn_graph_free. */
+static bool build_graph(tn_ail *program, bool grad, bool sized, tn_graph *out) {
   tn_size_request request = { 0 };
   tn_sizes sizes;
   tn_arena arena;
@@ -144,7 +147,7 @@ bool tn_lang_ail_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
   bool values = kind == TN_EMIT_ONNX || kind == TN_EMIT_NPZ;
   bool ok = tn_host_seal(host, NULL, 0) &&
             tn_ail_check_given(program, values ? TN_AIL_TO_EXPORT : TN_AIL_TO_SHOW) &&
-            tn_ail_graph(program, kind == TN_EMIT_GRAD, kind == TN_EMIT_PLAN, &graph);
+            build_graph(program, kind == TN_EMIT_GRAD, kind == TN_EMIT_PLAN, &graph);
   if (ok) {
     ok = write_form(program, &graph, kind, out);
     tn_graph_free(&graph);

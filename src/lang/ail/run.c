@@ -273,7 +273,8 @@ static bool open_model(tn_ail_world *world, const reading *r, tn_ail_cell *outpu
   return compute_output(world, 0, &output->tensor);
 }
 
-bool tn_ail_model_keep_params(tn_ail_world *world, tn_unit *unit) {
+/* The parameters that were drawn or given, if something was computed with them, go to the unit. */
+static bool keep_params(tn_ail_world *world, tn_unit *unit) {
   const tn_ail *program = world->program;
   const tn_tensor *params = world->source ? world->source->params : NULL;
   for (size_t i = 0; params && i < program->param_count; i++) {
@@ -381,7 +382,7 @@ bool tn_lang_ail_run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
   bool ok = tn_ail_world_open(&world, program, arena, &output);
   ok = ok && take_output(program, &output, arena, out, &text);
   if (ok && program->state_machine) ok = run_state_machine(&world, out, &text);
-  ok = ok && tn_ail_model_keep_params(&world, unit);
+  ok = ok && keep_params(&world, unit);
   out->text = tn_arena_str(arena, tn_text_str(&text));
   if (ok && (text.failed || arena->failed))
     ok = tn_ail_out_of_memory(program);

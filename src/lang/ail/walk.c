@@ -286,8 +286,8 @@ static bool are_booleans(const tn_ail_operand *a, const tn_ail_operand *b) {
   return a->kind == TN_DATA_BOOLEAN && b->kind == TN_DATA_BOOLEAN;
 }
 
-tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
-                             const tn_ail_operand *right, tn_span right_at) {
+static tn_ail_operand combine(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
+                              const tn_ail_operand *right, tn_span right_at) {
   if (op == TN_AIL_OR || op == TN_AIL_AND) return logic(w, op, left, left_at, right, right_at);
   tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = function_of(op) };
   bool compares = op <= TN_AIL_GE;
@@ -334,7 +334,7 @@ static tn_ail_operand eval_chain(tn_ail_walk *w, const tn_ail_expr *expr) {
   for (uint32_t i = 0; i < chain->count && !w->stopped; i++) {
     const tn_ail_link *link = &chain->links[i];
     tn_ail_operand right = tn_ail_evaluate(w, link->right);
-    left = tn_ail_binary(w, link->op, &left, left_at, &right, link->right->at);
+    left = combine(w, link->op, &left, left_at, &right, link->right->at);
     left_at = tn_span_join(left_at, link->right->at);
   }
   return left;

@@ -151,8 +151,6 @@ tn_value tn_ail_as_value(tn_ail_walk *w, const tn_ail_operand *operand, tn_span 
 tn_ail_operand tn_ail_as_boolean(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at);
 /* As a boolean of rank 0, which a condition is. */
 tn_ail_operand tn_ail_as_condition(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at);
-tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
-                             const tn_ail_operand *right, tn_span right_at);
 
 /* ---- layers (walk_layers.c) ---- */
 

@@ -38,21 +38,27 @@ static tn_ail_operand branch_value(tn_ail_walk *w, const tn_ail_expr *expr) {
   return result;
 }
 
-static bool branches_agree(tn_ail_walk *w, const tn_ail_pending *pending, const tn_ail_operand *otherwise) {
+/* Whether the shapes differ for all lengths of their names; if so, they get the names that a report shows. */
+static bool certainly_differ(tn_ail_walk *w, tn_shape *a, tn_shape *b) {
   int dimension;
+  tn_ail_note_site(w, a, b);
+  if (w->stopped) return false;
+  if (tn_ail_shapes_differ(a, b, &dimension)) {
+    tn_ail_named_shapes(w, a, b);
+    return true;
+  }
+  if (w->unnamed && !tn_shape_equal(a, b)) tn_ail_get_stuck(w);
+  return false;
+}
+
+static bool branches_agree(tn_ail_walk *w, const tn_ail_pending *pending, const tn_ail_operand *otherwise) {
   if (pending->then.kind != otherwise->kind) {
     return tn_ail_say(w, TN_DIAG_E_IF_BRANCH_DTYPE_MISMATCH, pending->at,
                       TN_STR("then_dtype", tn_data_kind_name(pending->then.kind)),
                       TN_STR("else_dtype", tn_data_kind_name(otherwise->kind)));
   }
   tn_shape a = *tn_ail_shape_of(w, &pending->then), b = *tn_ail_shape_of(w, otherwise);
-  tn_ail_note_site(w, &a, &b);
-  if (w->stopped) return false;
-  if (!tn_ail_shapes_differ(&a, &b, &dimension)) {
-    if (w->unnamed && !tn_shape_equal(&a, &b)) tn_ail_get_stuck(w);
-    return !w->stuck;
-  }
-  tn_ail_named_shapes(w, &a, &b);
+  if (!certainly_differ(w, &a, &b)) return !w->stopped && !w->stuck;
   return tn_ail_say(w, TN_DIAG_E_IF_BRANCH_SHAPE_MISMATCH, pending->at,
                     tn_ail_shape_field(w, "then_shape", &a), tn_ail_shape_field(w, "else_shape", &b));
 }
@@ -264,14 +270,7 @@ static tn_ail_operand eval_unrolled_not(tn_ail_walk *w, const tn_ail_loop *loop)
 
 static bool same_as_first(tn_ail_walk *w, tn_value first, tn_value value, int64_t iteration, tn_span at) {
   tn_shape a = tn_build_type(w->builder, first)->shape, b = tn_build_type(w->builder, value)->shape;
-  int dimension;
-  tn_ail_note_site(w, &a, &b);
-  if (w->stopped) return false;
-  if (!tn_ail_shapes_differ(&a, &b, &dimension)) {
-    if (w->unnamed && !tn_shape_equal(&a, &b)) tn_ail_get_stuck(w);
-    return !w->stuck;
-  }
-  tn_ail_named_shapes(w, &a, &b);
+  if (!certainly_differ(w, &a, &b)) return !w->stopped && !w->stuck;
   return tn_ail_say(w, TN_DIAG_E_STACK_SHAPE_MISMATCH, at, tn_ail_shape_field(w, "expected", &a),
                     tn_ail_shape_field(w, "received", &b), TN_INT("iteration", iteration));
 }

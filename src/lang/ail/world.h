@@ -46,8 +46,6 @@ bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, tn
 /* The value that a name has at the end of the model: NULL in *out where it has none. False after reporting
  * what failed. */
 bool tn_ail_world_model(tn_ail_world *world, tn_name name, const tn_ail_cell **out);
-/* The parameters that were drawn or given, if something was computed with them, go to the unit. */
-bool tn_ail_model_keep_params(tn_ail_world *world, tn_unit *unit);
 void tn_ail_model_free(tn_ail_world *world);
 /* The state variables, with their first values (app.c). */
 bool tn_ail_world_open_variables(tn_ail_world *world);

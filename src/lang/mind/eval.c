@@ -13,7 +13,7 @@
 
 /* ---- frames ---- */
 
-tn_mind_frame *tn_mind_frame_new(tn_arena *arena, uint32_t slot_count) {
+static tn_mind_frame *frame_new(tn_arena *arena, uint32_t slot_count) {
   tn_mind_frame *frame = tn_arena_new(arena, tn_mind_frame);
   if (!frame) return NULL;
   frame->slots = tn_arena_array(arena, slot_count, sizeof *frame->slots);
@@ -53,7 +53,7 @@ static tn_mind_frame *take_frame(tn_mind_evaluator *e, uint32_t count) {
   bool kept = class < TN_MIND_SPARE_SIZES;
   tn_mind_frame *frame = kept ? e->spare[class] : NULL;
   if (!frame) {
-    frame = tn_mind_frame_new(e->arena, kept ? (uint32_t)1 << class : count);
+    frame = frame_new(e->arena, kept ? (uint32_t)1 << class : count);
     if (frame) frame->slot_count = count;
     return frame;
   }
@@ -98,7 +98,8 @@ bool tn_mind_set_slot(tn_mind_evaluator *e, tn_mind_value *slot, tn_mind_value v
   return true;
 }
 
-bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
+/* Gives a name its value: floats become nodes where that is wanted. */
+static bool bind_value(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
                        tn_mind_value value) {
   tn_mind_value *slot = tn_mind_eval_slot(frame, variable);
   tn_span at = tn_mind_at(variable->unit, variable->start, variable->end);
@@ -374,7 +375,7 @@ static TN_OWN_FRAME bool bind_params(tn_mind_evaluator *e, const tn_mind_functio
       if (tn_mind_value_round(&value) != round) continue;
       bool plain = round != TN_MIND_OF_FUNCTIONS; /* what is handed over is chosen when it is called */
       if (plain && !tn_mind_coerce(e, &value, f->param_types[i], &frame->symbols, NULL, at)) return false;
-      if (!tn_mind_eval_bind(e, frame, f->params[i], value)) return false;
+      if (!bind_value(e, frame, f->params[i], value)) return false;
     }
   }
   return true;
@@ -620,7 +621,7 @@ static TN_OWN_FRAME bool take_apart(tn_mind_evaluator *e, tn_mind_frame *frame, 
   for (uint32_t i = 0; i < node->let.count; i++) {
     tn_mind_value item;
     if (!item_value(e, value, i, tn_mind_span(unit, node->let.value), &item)) return false;
-    if (!tn_mind_eval_bind(e, frame, node->let.variables[i], item)) return false;
+    if (!bind_value(e, frame, node->let.variables[i], item)) return false;
   }
   return true;
 }
@@ -665,7 +666,7 @@ static bool eval_let(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
   if (!meet_type(e, frame, unit, node, out)) return false;
   if (!node->let.word.name) return take_apart(e, frame, unit, node, out);
   const tn_mind_variable *variable = node->let.variables[0];
-  if (!tn_mind_eval_bind(e, frame, variable, *out)) return false;
+  if (!bind_value(e, frame, variable, *out)) return false;
   *out = *tn_mind_eval_slot(frame, variable);
   return true;
 }
@@ -712,7 +713,7 @@ bool tn_mind_eval_module(tn_mind_evaluator *e, tn_mind_module *module, tn_mind_v
   *out = tn_mind_unit_value();
   if (module->frame) return true;
   if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, TN_NOWHERE, "this import");
-  module->frame = tn_mind_frame_new(e->arena, module->slot_count);
+  module->frame = frame_new(e->arena, module->slot_count);
   if (!module->frame) return tn_mind_out_of_memory(e->mind);
   for (uint32_t i = 0; i < module->import_count; i++) {
     tn_mind_value ignored;

@@ -151,10 +151,6 @@ bool tn_mind_interrupted(tn_mind_evaluator *e, tn_span at);
 /* One item of a tuple, a list or a shape. */
 bool tn_mind_item(tn_mind_evaluator *e, const tn_mind_value *of, const tn_mind_value *index, tn_span at,
                   tn_mind_value *out);
-tn_mind_frame *tn_mind_frame_new(tn_arena *arena, uint32_t slot_count);
-/* Gives a name its value: floats become nodes where that is wanted. */
-bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
-                       tn_mind_value value);
 /* Changes what a slot holds, so that a fork can take it back. */
 bool tn_mind_set_slot(tn_mind_evaluator *e, tn_mind_value *slot, tn_mind_value value);
 tn_mind_value *tn_mind_eval_slot(tn_mind_frame *frame, const tn_mind_variable *variable);

@@ -183,7 +183,9 @@ static tn_ninth_value given_value(const tn_ninth_frame *frame, tn_name name) {
   return (tn_ninth_value){ 0 };
 }
 
-tn_ninth_value tn_ninth_look_up(const tn_ninth_vm *m, uint32_t slot) {
+/* What a name that is not a variable of the running unit itself means: a variable around it, or
+ * state. UNBOUND when it means nothing. */
+static tn_ninth_value look_up(const tn_ninth_vm *m, uint32_t slot) {
   const tn_ninth_frame *frame = frame_of(m);
   tn_name name = tn_ninth_slot_name(m, frame->unit, slot);
   tn_ninth_value value = m->locals.at[frame->locals + slot];
@@ -200,7 +202,7 @@ tn_ninth_value tn_ninth_look_up(const tn_ninth_vm *m, uint32_t slot) {
 }
 
 bool tn_ninth_read_slot(tn_ninth_vm *m, uint32_t slot, tn_ninth_value *out) {
-  *out = tn_ninth_look_up(m, slot);
+  *out = look_up(m, slot);
   return out->kind != TN_NINTH_UNBOUND ||
          tn_ninth_undefined(m, tn_ninth_slot_name(m, frame_of(m)->unit, slot));
 }
@@ -337,7 +339,7 @@ bool tn_ninth_make(tn_ninth_vm *m, const tn_ninth_maker *maker) {
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, maker->name);
   if (!tn_ninth_room(m)) return false;
   if (symbol->module) return make_instance(m, maker, symbol->module);
-  if (!maker->block || tn_ninth_look_up(m, maker->slot).kind == TN_NINTH_UNBOUND) {
+  if (!maker->block || look_up(m, maker->slot).kind == TN_NINTH_UNBOUND) {
     return tn_ninth_unknown(m, TN_DIAG_E_UNKNOWN_MODULE, maker->name);
   }
   tn_ninth_hold_program(maker->block->program);

@@ -138,8 +138,6 @@ struct tn_ninth_program {
 
 void tn_ninth_scope_init(tn_ninth_scope *scope, tn_heap *heap);
 void tn_ninth_scope_free(tn_ninth_scope *scope, tn_heap *heap);
-/* The slot of a name, new if need be; UINT32_MAX when memory runs out. */
-uint32_t tn_ninth_scope_slot(tn_ninth_scope *scope, tn_heap *heap, tn_name name);
 /* Forgets the names after the first `count`. */
 void tn_ninth_scope_rewind(tn_ninth_scope *scope, size_t count);
 

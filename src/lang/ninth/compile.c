@@ -27,7 +27,8 @@ void tn_ninth_scope_rewind(tn_ninth_scope *scope, size_t count) {
   scope->names.count = count;
 }
 
-uint32_t tn_ninth_scope_slot(tn_ninth_scope *scope, tn_heap *heap, tn_name name) {
+/* The slot of a name, new if need be; UINT32_MAX when memory runs out. */
+static uint32_t scope_slot(tn_ninth_scope *scope, tn_heap *heap, tn_name name) {
   const uint64_t *known = tn_map_get(&scope->slots, name);
   if (known) return (uint32_t)*known;
   if (!tn_vec_reserve(heap, &scope->names, 1) || !tn_map_put(&scope->slots, name, scope->names.count))
@@ -64,7 +65,7 @@ static bool next_is(const tn_ninth_compiler *c, size_t ahead, tn_ninth_token_kin
 /* ---- writing units ---- */
 
 uint32_t tn_ninth_slot(tn_ninth_compiler *c, tn_name name) {
-  uint32_t slot = tn_ninth_scope_slot(c->writer->scope, c->heap, name);
+  uint32_t slot = scope_slot(c->writer->scope, c->heap, name);
   if (slot == UINT32_MAX) tn_ninth_no_memory(c);
   return slot;
 }

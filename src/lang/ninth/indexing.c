@@ -69,7 +69,8 @@ static bool dimension_on_top(tn_ninth_vm *m, const tn_shape *shape, int *out) {
   return tn_shape_axis(shape->rank, dimension, out) || no_dimension(m, shape, dimension);
 }
 
-bool tn_ninth_place_in(tn_ninth_vm *m, int64_t place, int64_t length, int64_t *out) {
+/* A place of something that has `length` of them; negative ones count from the end. False after reporting. */
+static bool place_in(tn_ninth_vm *m, int64_t place, int64_t length, int64_t *out) {
   *out = place < 0 ? place + length : place;
   if (*out >= 0 && *out < length) return true;
   return tn_ninth_error(m, TN_DIAG_E_INDEX_OUT_OF_RANGE, TN_STR("function", tn_ninth_opcode_here(m)),
@@ -140,7 +141,7 @@ static bool index_of(tn_ninth_vm *m, const tn_ninth_operand *x) {
   if (!places_on_top(m, &shape, &places)) return false;
   if (shape.rank == 0 && places.rank > 0) return no_dimension(m, &shape, 0);
   for (int i = 0; i < places.rank; i++) {
-    if (!tn_ninth_place_in(m, places.dim[i], shape.dim[i], &places.dim[i])) return false;
+    if (!place_in(m, places.dim[i], shape.dim[i], &places.dim[i])) return false;
   }
   size_t scope = tn_eager_scope_begin(m->eager);
   tn_value part = x->value;
@@ -154,7 +155,7 @@ static bool index_of(tn_ninth_vm *m, const tn_ninth_operand *x) {
 static bool index_list(tn_ninth_vm *m) {
   const tn_ninth_object *list = tn_ninth_object_of(m, m->top[-2].object);
   int64_t place;
-  if (!tn_ninth_whole_at(m, 0, &place) || !tn_ninth_place_in(m, place, list->count, &place)) return false;
+  if (!tn_ninth_whole_at(m, 0, &place) || !place_in(m, place, list->count, &place)) return false;
   tn_ninth_value item = list->items[place];
   tn_ninth_hold(m, item);
   tn_ninth_replace(m, 2, item);

@@ -265,9 +265,6 @@ bool tn_ninth_define_module(tn_ninth_vm *m, const tn_ninth_module *module);
 const tn_ninth_symbol *tn_ninth_symbol_of(const tn_ninth_vm *m, tn_name name);
 /* To be changed; NULL when memory runs out. */
 tn_ninth_symbol *tn_ninth_symbol_change(tn_ninth_vm *m, tn_name name);
-/* What a name that is not a variable of the running unit itself means: a variable around it, or
- * state. UNBOUND when it means nothing. */
-tn_ninth_value tn_ninth_look_up(const tn_ninth_vm *m, uint32_t slot);
 tn_name tn_ninth_slot_name(const tn_ninth_vm *m, const tn_ninth_unit *unit, uint32_t slot);
 bool tn_ninth_read_slot(tn_ninth_vm *m, uint32_t slot, tn_ninth_value *out);
 bool tn_ninth_read_state(tn_ninth_vm *m, tn_name name, uint16_t *hint, tn_ninth_value *out);
@@ -309,8 +306,6 @@ bool tn_ninth_make_shape(tn_ninth_vm *m, const tn_ninth_shape *shape, uint32_t n
 
 /* The item at `place` from the top as a whole number. False after reporting. */
 bool tn_ninth_whole_at(tn_ninth_vm *m, size_t place, int64_t *out);
-/* A place of something that has `length` of them; negative ones count from the end. False after reporting. */
-bool tn_ninth_place_in(tn_ninth_vm *m, int64_t place, int64_t length, int64_t *out);
 /* Whether the numbers below `count` are exact, and so many elements can be made. False after reporting. */
 bool tn_ninth_check_exact(tn_ninth_vm *m, int64_t count);
 
