@@ -84,6 +84,8 @@ async function look(port) {
     const before = await steps();
     await page.waitForFunction((n) => Number(/step (\d+)/.exec(document.getElementById("live").textContent)?.[1]) > n, before);
     await picture(page, "live");
+    const facts = await page.$$eval("dl.cards > *", (cards) => cards.map((c) => c.textContent));
+    assert.ok(facts.includes("devicecpu"), facts.join(", "));
     running.kill("SIGINT");
     await page.waitForSelector(".status.stopped");
 
