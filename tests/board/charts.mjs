@@ -5,9 +5,10 @@ import { ask, inEveryView, launch, openPage, program, start, startBoard, test, t
 const chart = (title) => `figure:has(figcaption:text-is("${title}"))`;
 const readouts = (page) => page.$$eval(".readout:not([hidden])", (all) => all.map((r) => r.innerText));
 const labels = (page, title) => page.$$eval(`${chart(title)} .chart text`, (all) => all.map((t) => t.textContent));
-// The middle of a chart, and places to the left and right of it by a share of its width.
-async function place(page, title, share) {
-  const overlay = page.locator(`${chart(title)} .overlay`);
+// The middle of a chart, and places to the left and right of it by a share of its width. What is in a .plot is
+// redrawn while a run goes on; the .plot stays.
+async function place(page, title, share, part = ".overlay") {
+  const overlay = page.locator(`${chart(title)} ${part}`);
   await overlay.scrollIntoViewIfNeeded();
   const box = await overlay.boundingBox();
   return [box.x + box.width * share, box.y + box.height / 2];
@@ -91,11 +92,11 @@ async function zoomsWhatGrows(page, port) {
   await page.goto(url(port, "#/run/3"));
   await page.waitForSelector(`${chart("Loss")} .overlay`);
   const live = () => page.$eval("#live", (line) => Number(/step (\d+)/.exec(line.textContent)?.[1] ?? 0));
-  await page.mouse.move(...await place(page, "Loss", 0.25));
+  await page.mouse.move(...await place(page, "Loss", 0.25, ".plot"));
   await page.mouse.down();
   const before = await live();
   while (await live() === before) await page.waitForTimeout(100);
-  await page.mouse.move(...await place(page, "Loss", 0.5), { steps: 4 });
+  await page.mouse.move(...await place(page, "Loss", 0.5, ".plot"), { steps: 4 });
   await page.mouse.up();
   await page.waitForSelector("button:has-text('show all')");
   running.kill("SIGINT");
