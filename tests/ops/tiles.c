@@ -293,6 +293,58 @@ static void slices_of_many_entries_are_added_in_order(void **state) {
   free(y.memory);
 }
 
+/* Tables of many rows: a row in a hundred is named often, most are not; both dtypes of an index. */
+static void check_many_rows(int64_t rows, int64_t count, int64_t width, bool wide, bool in_place,
+                            bool update) {
+  emulated_card card;
+  tn_fault fault = { 0 };
+  matrices x = make(1, rows, width, ROWS), y = make(1, count, width, ROWS), got = make(1, rows, width, ROWS);
+  matrices expected = make(1, rows, width, ROWS);
+  int64_t *index = calloc((size_t)count, sizeof *index);
+  float scale = 0.125f;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t row = (int64_t)(tn_rng_next(&rng) % (uint32_t)rows);
+    if (i % 2) row = row / 100 * 100;
+    if (wide) index[i] = row;
+    else ((int32_t *)index)[i] = (int32_t)row;
+  }
+  tn_view in[4] = {
+    { .dtype = TN_F32, .rank = 2, .dim = { rows, width }, .stride = { width, 1 }, .data = x.memory },
+    { .dtype = wide ? TN_I64 : TN_I32, .rank = 1, .dim = { count }, .stride = { 1 }, .data = index },
+    { .dtype = TN_F32, .rank = 2, .dim = { count, width }, .stride = { width, 1 }, .data = y.memory },
+    { .dtype = TN_F32, .data = &scale },
+  };
+  tn_view out = in[0];
+  tn_attrs attrs = { 0 };
+  tn_op op = update ? TN_OP_ROW_UPDATE : TN_OP_SCATTER_ADD;
+  tn_kernel_call call = { .op = op, .attrs = &attrs, .in = in, .count = update ? 4 : 3, .out = &out,
+                          .threads = 1, .fault = &fault };
+  for (int there = 0; there < 2; there++) {
+    const tn_backend *backend = there ? tn_backend_cuda() : tn_backend_ref();
+    size_t bytes = backend->scratch(backend, op, &attrs, in, call.count, &out, 1);
+    void *scratch = calloc(1, bytes + 1);
+    emulated_card_init(&card);
+    assert_true(!there || bytes >= (size_t)(4 * count + rows + 1) * 4);
+    out.data = !there ? expected.memory : in_place ? x.memory : got.memory;
+    call.scratch = scratch, call.queue = &card.queue;
+    assert_true(tn_backend_run(backend, &call));
+    free(scratch);
+  }
+  assert_memory_equal(expected.memory, out.data, (size_t)(rows * width) * sizeof(float));
+  free(x.memory), free(y.memory), free(got.memory), free(expected.memory), free(index);
+}
+
+static void slices_of_many_rows_are_added_in_order(void **state) {
+  (void)state;
+  static const struct {
+    int64_t rows, count, width;
+  } shapes[] = { { 256, 64, 33 }, { 257, 1500, 5 }, { 4100, 700, 40 }, { 70000, 600, 3 } };
+  for (int i = 0; i < 16; i++) {
+    int s = i / 4;
+    check_many_rows(shapes[s].rows, shapes[s].count, shapes[s].width, i & 1, s & 1, i >> 1 & 1);
+  }
+}
+
 /* More chunks than one block joins: 262,144 elements are the most. */
 static void sums_of_many_chunks_are_joined_in_order(void **state) {
   (void)state;
@@ -333,5 +385,6 @@ int main(void) {
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(short_programs_give_the_bits_of_ref);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(sums_of_many_chunks_are_joined_in_order);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(slices_of_many_entries_are_added_in_order);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(slices_of_many_rows_are_added_in_order);
   return _cmocka_run_group_tests("ops/tiles", tests, count, NULL, NULL);
 }

@@ -67,6 +67,7 @@ const tn_card_tile *tn_card_tile_at(int index);   /* NULL past the last */
 bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile);
 
 size_t tn_card_join_scratch(int64_t rows, int64_t length, size_t element);
+size_t tn_card_scatter_scratch(tn_dtype dtype, int64_t rows, int64_t entries);
 size_t tn_card_rows_scratch(int64_t rows, int64_t length, size_t element);
 /* Of a call of attention or attention_grad that has no memory yet. */
 size_t tn_card_attention_scratch(const tn_kernel_call *call);

@@ -120,6 +120,32 @@ static void see_columns(const tn_kernel_call *call, int axis, card_scatter_argum
   a->entries = seen.shape, a->index = seen.operand[0], a->y_entry = seen.operand[1];
 }
 
+/* ---- many rows ---- */
+/* Below, every row looks through the whole index; from here on sorting takes less. */
+#define SORTED_ROWS 256
+#define SORTED_ENTRIES 64
+
+static bool is_sorted(tn_dtype dtype, int64_t rows, int64_t entries) {
+  return dtype == TN_F32 && rows >= SORTED_ROWS && rows < INT32_MAX && entries >= SORTED_ENTRIES &&
+         entries < INT32_MAX;
+}
+
+size_t tn_card_scatter_scratch(tn_dtype dtype, int64_t rows, int64_t entries) {
+  return is_sorted(dtype, rows, entries) ? (size_t)(4 * entries + rows + 1) * sizeof(int32_t) : 0;
+}
+
+static bool scatter_sorted(const tn_kernel_call *call, card_scatter_arguments *a) {
+  int64_t entries = a->entries.count;
+  int32_t *scratch = call->scratch;
+  for (int k = 0; k < 2; k++) a->named[k] = scratch + k * entries, a->entry[k] = scratch + (2 + k) * entries;
+  a->begin = scratch + 4 * entries;
+  for (a->passes = 1; (a->rows - 1) >> (4 * a->passes); a->passes++) continue;
+  int64_t tiles = (a->columns.count + CARD_WARP - 1) / CARD_WARP;
+  return tn_card_launch_blocks(call, TN_CARD_sort_entries, 1, CARD_SORT_THREADS, &a->start, sizeof *a) &&
+         tn_card_launch(call, TN_CARD_begin_rows, entries + 1, &a->start, sizeof *a) &&
+         tn_card_launch(call, TN_CARD_scatter_sorted, a->rows * tiles * CARD_WARP, &a->start, sizeof *a);
+}
+
 static bool scatter(const tn_kernel_call *call, int axis, const tn_view *scale) {
   const tn_view *x = &call->in[0], *out = call->out;
   int64_t bytes = (int64_t)tn_dtype_bytes(x->dtype);
@@ -128,6 +154,7 @@ static bool scatter(const tn_kernel_call *call, int axis, const tn_view *scale) 
                                .out_row = out->stride[axis] * bytes, .scale = scale ? scale->data : NULL,
                                .in_place = x->data == out->data };
   see_columns(call, axis, &a);
+  if (is_sorted(x->dtype, a.rows, a.entries.count)) return scatter_sorted(call, &a);
   bool quick = x->dtype == TN_F32;
   int64_t tile = quick ? CARD_WARP : 4 * CARD_WARP, tiles = (a.columns.count + tile - 1) / tile;
   return tn_card_launch(call, quick ? TN_CARD_scatter_f32 : TN_CARD_scatter, a.rows * tiles * CARD_WARP,

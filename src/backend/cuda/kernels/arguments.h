@@ -20,6 +20,7 @@
 #define CARD_LANES 16    /* of a sum */
 #define CARD_BLOCK 256   /* threads of a block, at most */
 #define CARD_WIDE 1024   /* of the one block that looks for a fault */
+#define CARD_SORT_THREADS 512   /* of the one block that sorts */
 
 /* The first fault of a run. Kernels that begin after one do nothing. */
 typedef struct {
@@ -147,6 +148,10 @@ typedef struct {
   int64_t rows, x_row, out_row; /* bytes from one row to the next */
   const char *scale;            /* row_update: x - scale * sum; NULL: scatter_add */
   int32_t in_place;             /* out is x: what is not named stays */
+  /* Of many rows: entries in the order of the rows that they name, those of one row in their own order. */
+  int32_t passes;               /* four bits of a row's number each */
+  int32_t *named[2], *entry[2]; /* by place: the row, the entry; a pass reads one pair and writes the other */
+  int32_t *begin;               /* by row: its first place; one more ends the last */
 } card_scatter_arguments;
 
 typedef struct {
