@@ -52,11 +52,25 @@ static const tn_tensor *keep_literal(tn_graph *graph, const tn_tensor *literal) 
   return copy;
 }
 
+/* Where attributes may have been kept before. The steps of a loop have the same ones over and over: shared,
+ * they cost nothing per step. NULL: what they point to is the node's own. */
+static const tn_attrs **recent_of(tn_graph *graph, const tn_attrs *attrs) {
+  if (attrs->literal || attrs->program || attrs->region[0] || attrs->region[1]) return NULL;
+  uint64_t key = (uint64_t)attrs->dtype + 3 * (uint64_t)attrs->axis + 5 * (uint64_t)attrs->axis_count;
+  key += 7 * (uint64_t)attrs->axes[0] + 11 * (uint64_t)attrs->shape.rank + 13 * attrs->index;
+  for (int i = 0; i < 2; i++)
+    key += 17 * (uint64_t)attrs->shape.dim[i] + 19 * (uint64_t)attrs->low[i] + 23 * (uint64_t)attrs->high[i];
+  return &graph->recent[(key ^ key >> 8) % TN_GRAPH_RECENT];
+}
+
 /* Attributes bytewise; padding may make equal ones look different, which costs memory only. */
 static const tn_attrs *keep_attrs(tn_graph *graph, const tn_attrs *attrs) {
   if (!attrs || memcmp(attrs, &no_attrs, sizeof no_attrs) == 0) return &no_attrs;
+  const tn_attrs **recent = recent_of(graph, attrs);
+  if (recent && *recent && memcmp(*recent, attrs, sizeof *attrs) == 0) return *recent;
   tn_attrs *copy = tn_arena_copy(&graph->arena, attrs, sizeof *attrs);
   if (!copy) return NULL;
+  if (recent) *recent = copy;
   if (attrs->literal) {
     copy->literal = keep_literal(graph, attrs->literal);
     if (!copy->literal) return NULL;
@@ -144,7 +158,9 @@ static void forget_node(tn_graph *graph) {
   for (int i = 0; i < 2; i++) graph->regions.at[node->attrs->region[i]].owner = TN_ERROR_VALUE;
 }
 
+/* Who keeps a mark may take the memory of the nodes back, too, so none of it is shared with new ones. */
 void tn_graph_rewind(tn_graph *graph, tn_graph_mark mark) {
+  memset(graph->recent, 0, sizeof graph->recent);
   while (graph->nodes.count > mark.nodes) forget_node(graph);
   while (graph->regions.count > mark.regions) {
     tn_region *region = &tn_vec_pop(&graph->regions);

@@ -44,6 +44,8 @@ typedef struct {
   tn_value value;
 } tn_output;
 
+#define TN_GRAPH_RECENT 64
+
 typedef struct tn_graph {
   tn_heap *heap;
   tn_arena arena;           /* nodes' operands and attributes */
@@ -54,6 +56,7 @@ typedef struct tn_graph {
   tn_vec(tn_value) params;  /* `param` nodes */
   tn_vec(tn_output) outputs;
   tn_vec(tn_tensor) literals;  /* shares of the buffers that `const` nodes use */
+  const tn_attrs *recent[TN_GRAPH_RECENT]; /* of nodes, which new ones may share; NULL: none */
   size_t limit;             /* of nodes: TN_NODE_LIMIT, unless who made it sets another */
   bool failed;              /* memory ran out somewhere */
 } tn_graph;
