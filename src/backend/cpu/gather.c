@@ -42,7 +42,7 @@ typedef struct {
 
 /* The common case: rows of a table without gaps, chosen by an index without gaps. */
 #define LONG_RUN ((size_t)1 << 20) /* bytes of a slice that is copied in several pieces */
-#define AHEAD 8 /* rows: one is asked for so long before it is needed */
+#define AHEAD 8 /* rows: how far ahead one is prefetched */
 static void gather_rows(const gather_job *job, int64_t begin, int64_t end, size_t run) {
   const tn_view *x = &job->call->in[0], *index = &job->call->in[1];
   int64_t step = job->step * (int64_t)tn_cpu_bytes(x->dtype);

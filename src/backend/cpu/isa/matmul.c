@@ -12,10 +12,10 @@
  *     the first tile that meets them where they are contiguous, on the way from
  *     memory to the registers, else beforehand. A panel stays in the first-level
  *     cache while all rows of a block pass by. Few rows read the columns where
- *     they are, in the second-level cache, and ask for each step some steps before;
+ *     they are, in the second-level cache, and prefetch each step some steps before;
  *   rows of x are packed too where they are transposed, many, or far apart: while
  *     the tiles above them are being made, if that is possible;
- *   a tile asks for what the next ones will need: its place in the result, and the
+ *   a tile prefetches what the next ones will need: its place in the result, and the
  *     next columns. Where rows of the result collide it is put aside, and goes to
  *     its place during the next one;
  *   blocks of k are as long as the first-level cache allows.

@@ -11,7 +11,7 @@ typedef struct {
   void *c;
   int64_t am, ak, bk, bn, cm, cn;
   bool pack_a, pack_b;     /* operands are packed first */
-  bool nearby;             /* b is not, and its steps must be asked for */
+  bool nearby;             /* b is not, and its steps must be prefetched */
   bool across;             /* b as a whole: sums are short, and rows of the result are made whole */
   const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
   int64_t om, on;
@@ -26,7 +26,7 @@ typedef void (*multiply)(const product *p, const tn_cpu_part *part, char *memory
 /* What a form of a tile does besides multiplying. */
 typedef enum {
   PLAINLY,
-  NEARBY,  /* columns are in a cache further away: asked for ASKED_STEPS before they are read */
+  NEARBY,  /* columns are in a cache further away: prefetched ASKED_STEPS before they are read */
   KEEPING, /* the same, and puts them down on the way */
   ASIDE,   /* results go to their place while the next tile is being made */
   TURNING, /* packs the rows of the tile below */
@@ -35,7 +35,7 @@ typedef enum {
 #define ASKED_STEPS 7
 #define FIRST_BYTES 24576  /* that stay in a first-level cache beside other things */
 #define NEAR_BYTES  393216 /* that stay in a second-level cache beside other things */
-#define NEAR_STEPS  256    /* in a block, of columns that are read where they are and asked for */
+#define NEAR_STEPS  256    /* in a block, of columns that are read where they are and prefetched */
 #define LONG_STEPS  1024   /* and of those that come by themselves */
 #define WHOLE_STEPS 1048576 /* that few rows go through at once, at most: some milliseconds */
 #define APART_BYTES 1024   /* rows of a result a multiple of this apart get into each other's way */

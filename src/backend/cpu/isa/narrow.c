@@ -221,7 +221,7 @@ static bool suits_columns(const product *p) {
 #if TN_LANES == 16
 #define SHORT_STEPS 12
 #define SHORT_STRIP (2 * TN_LANES)
-#define SHORT_AHEAD 8 /* rows of the result that are asked for ahead */
+#define SHORT_AHEAD 8 /* rows of the result that are prefetched */
 #define SHORT_ROWS  2
 
 TN_NEVER_INLINE void make_canonical(const product *p, int64_t j, int64_t begin, int64_t end) {

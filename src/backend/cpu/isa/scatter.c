@@ -246,7 +246,7 @@ TN_ALWAYS_INLINE void update_vectors(const row_loop *l, int32_t place, int64_t c
   vf_store_part(to + (vectors - 1) * TN_LANES, vf_canonical(last), left);
 }
 
-#define AHEAD 8 /* rows: one is asked for so long before it is needed */
+#define AHEAD 8 /* rows: how far ahead one is prefetched */
 TN_ALWAYS_INLINE void update_rows(const direct_job *job, const int32_t *order, int64_t begin, int64_t end,
                                   bool once, int64_t columns) {
   const tn_kernel_call *call = job->call;

@@ -25,7 +25,7 @@ typedef enum { TAME, WILD } manner;
 
 #define BLOCK         (TN_LANES < 4 ? TN_SUM_LANES : 4 * TN_LANES) /* elements that go side by side */
 #define BLOCK_VECTORS (BLOCK / TN_LANES)
-#define AHEAD         2048 /* bytes between what is read and what is asked for */
+#define AHEAD         2048 /* bytes between what is read and what is prefetched */
 
 /* A row on its way. */
 typedef struct {
