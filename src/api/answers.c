@@ -253,7 +253,6 @@ static bool generate(tern_program *program, const tern_generation *wanted, size_
                                   .shown = wanted->shown,
                                   .context = &own,
                                   .take = take_text };
-  options.trained.backend = program->session->backend; /* one token at a time gains nothing on a card */
   if (!program->is_run)
     return tn_api_usage(session, "", TN_LIT("tern_generate"), " takes a program of tern_load_run");
   return tn_generate(program->unit, program->lang->training, &options, &program->arena, tokens);

@@ -124,7 +124,7 @@ static tern_status load_and_generate(tn_run *run) {
 
 tern_status tn_cli_generate(tn_run *run) {
   tern_status status;
-  if (!check_words(run, &status)) return status;
+  if (!check_words(run, &status) || !tn_cli_device(run, &status)) return status;
   status = tern_sandbox_path(run->session, run->command->words[0], TERN_SANDBOX_LOAD);
   return status == TERN_OK ? load_and_generate(run) : tn_cli_failed(run, status);
 }

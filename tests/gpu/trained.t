@@ -25,6 +25,19 @@ $ tern evaluate run rows.tsv --record > here; cp run/evaluation.json recorded
 $ sh on_card fine evaluate run rows.tsv --record --device cuda > there
 $ cmp here there && cmp recorded run/evaluation.json
 
+# A text that goes on, with keys and values kept on the GPU and without: they are not copied for each token.
+$ cp "$TESTS/../examples/ail/gpt.ail" .
+$ tern train gpt.ail -q --allow fileread --steps 1 --out gpt > /dev/null
+$ tern generate gpt --prompt "the " --tokens 8 --seed 3 > here
+$ for mode in on off; do
+>   sh on_card count generate gpt --prompt "the " --tokens 8 --seed 3 --cache $mode --device cuda > there
+>   cmp here there && echo same
+> done
+| same
+| same
+! fake GPU: <*> launches, 8 replays, 92 to it, 4 from it, <*>
+! fake GPU: <*> launches, 9 replays, 70 to it, 2 from it, <*>
+
 # Too little memory for the parameters.
 $ sh on_card memory=100 evaluate run rows.tsv --device cuda 2>&1 | head -n 1
 | error[E_DEVICE]: the device `cuda` cannot be used: the GPU has not enough memory left

@@ -199,7 +199,6 @@ void tn_card_close(tn_card *card) {
   tn_heap_free(card->heap, card, sizeof *card);
 }
 
-const tn_card_info *tn_card_info_of(const tn_card *card) { return &card->info; }
 tn_card_queue *tn_card_queue_of(tn_card *card) { return &card->queue; }
 tn_resident **tn_card_residents(tn_card *card) { return &card->residents; }
 

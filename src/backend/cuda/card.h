@@ -26,7 +26,6 @@ typedef struct tn_card tn_card;
 /* NULL with *why, which stays valid. All kernels are loaded: afterwards no file is read. */
 tn_card *tn_card_open(tn_heap *heap, int index, const char **why);
 void tn_card_close(tn_card *card);   /* NULL is fine */
-const tn_card_info *tn_card_info_of(const tn_card *card);
 /* Where kernels go; for tn_kernel_call.queue. */
 tn_card_queue *tn_card_queue_of(tn_card *card);
 /* Why the card has failed; NULL: it has not. */
