@@ -90,6 +90,7 @@ async function zoomsWhatGrows(page, port) {
   const recorded = async () => JSON.parse((await ask(port, "/api/runs/3")).body).run?.recorded ?? 0;
   while (await recorded() === 0) await page.waitForTimeout(100);
   await page.goto(url(port, "#/run/3"));
+  await page.waitForSelector("h2:has-text('endless.ail')");
   await page.waitForSelector(`${chart("Loss")} .overlay`);
   const live = () => page.$eval("#live", (line) => Number(/step (\d+)/.exec(line.textContent)?.[1] ?? 0));
   await page.mouse.move(...await place(page, "Loss", 0.25, ".plot"));
