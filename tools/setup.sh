@@ -131,7 +131,6 @@ list_missing_for_tests() {
   need nodejs command -v node
   need npm command -v npm
   need chromium command -v chromium
-  need_machine aarch64 arm64
   [ "$job" != coverage ] || need_coverage
   [ "$job" = slow ] || return 0
   need libopenmpi-dev command -v mpicc
@@ -141,6 +140,7 @@ list_missing_for_tests() {
   need slurmd command -v slurmd
   need slurm-client command -v srun
   need munge command -v munged
+  need_machine aarch64 arm64
   need_machine riscv64 riscv64
   need_machine s390x s390x
   need clang-19 command -v clang-19
