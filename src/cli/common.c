@@ -208,13 +208,17 @@ bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status) {
   const tn_verb_info *verb = tn_verb_info_of(run->command->verb);
   if (run->command->word_count == 1) return true;
   char message[256];
+  const char *hint = NULL;
+  if (run->command->verb == TN_VERB_EVAL && run->command->word_count > 1 && run->command->words[0][0] == '-')
+    hint = "the word after eval is the source, even if it begins with a minus; options come after it, as in "
+           "`tern eval '1 2 [ADD] [PRINT]' --lang ninth`";
   if (run->command->word_count == 0)
     snprintf(message, sizeof message, "tern %s needs %s: tern %s %s", verb->name, what, verb->name,
              verb->arguments);
   else
     snprintf(message, sizeof message, "tern %s takes one %s; what is %.100s?", verb->name,
              strchr(what, ' ') + 1, run->command->words[1]);
-  *status = tn_cli_usage(run, message, NULL);
+  *status = tn_cli_usage(run, message, hint);
   return false;
 }
 

@@ -180,3 +180,14 @@ $ tern eval '3 -> x @x' --lang ninth 2>&1 | grep hint
 |    = hint: did you mean `x`?
 $ tern eval '[DEF] "f" 2 [MUL] [RET] 3 f' --lang ninth 2>&1 | grep hint
 |    = hint: did you mean `[CALL] "f"`?
+
+# Options before the source of eval.
+$ tern eval --lang ninth '1 2 [ADD] [PRINT]'
+! error[E_USAGE]: tern eval takes one text; what is ninth?
+!    = hint: the word after eval is the source, even if it begins with a minus; options come after it, as in `tern eval '1 2 [ADD] [PRINT]' --lang ninth`
+!
+? 2
+$ tern eval '1 2 [ADD] [PRINT]' --lang ninth
+| 3
+$ tern eval '-3'
+| -3
