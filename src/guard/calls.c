@@ -253,8 +253,8 @@ static void allow_opening_to_read(tn_filter *filter) {
 #endif
 }
 
-/* Files that are made or replaced have plain permissions: no set-user-ID, set-group-ID or sticky bit, by
- * which a program would leave something behind that runs with the rights of the user who started it. */
+/* Files that are made or replaced have plain permissions: no set-user-ID, set-group-ID or sticky bit. Others
+ * could run a set-user-ID file later with the rights of the user who started tern. */
 static void allow_writing(tn_filter *filter) {
   static const uint32_t none[] = { 0 };
   tn_filter_test mode = { .argument = 3, .mask = ~(uint32_t)0777, .values = none, .count = 1 };
