@@ -11,7 +11,6 @@
 #define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 #define RUNS        "/api/runs/"
-#define PATIENCE    0.2 /* seconds for another process's lock: other requests wait meanwhile */
 #define MOST_RUNS   1000
 #define MOST_VARYING 12 /* hyperparameters that are columns without being asked for */
 #define MOST_POINTS 4096 /* of a curve */
@@ -92,7 +91,7 @@ static void refuse_to_read(tn_answer *answer) {
 /* NULL when there is no history yet, or it cannot be read: then the answer says so. */
 static tn_store *open_store(tn_answer *answer) {
   bool absent;
-  tn_store *store = tn_store_open_for(answer->heap, answer->options->store, TN_STORE_READ, PATIENCE,
+  tn_store *store = tn_store_open_for(answer->heap, answer->options->store, TN_STORE_READ, TN_BOARD_PATIENCE,
                                       &answer->diags, &absent);
   if (!store && !absent) refuse_to_read(answer);
   return store;

@@ -33,6 +33,7 @@ typedef struct {
 
 void tn_answer_begin(tn_answer *answer, const tn_board_options *options, tn_heap *heap, tn_sources *sources);
 void tn_answer_end(tn_answer *answer);
+#define TN_BOARD_PATIENCE 0.2 /* seconds for another process's lock: other requests wait meanwhile */
 /* A run without its steps, read through an open store, which may be NULL; else the answer says that there is
  * none, or that the history cannot be read now. */
 bool tn_answer_find(tn_answer *answer, tn_store *store, int64_t id, tn_run_row *out);

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "track/board/internal.h"
 
-#define PATIENCE     0.2 /* seconds for another process's lock, as in answer.c */
 #define MOST_NOTES   16384 /* bytes */
 #define MOST_TAGS    32
 #define LONGEST_TAG  64 /* bytes */
@@ -96,8 +95,8 @@ static bool read_remarks(tn_answer *answer, tn_str body, remarks *out) {
 /* NULL after refusing. */
 static tn_store *open_as(tn_answer *answer, tn_store_mode mode) {
   bool absent;
-  tn_store *store =
-      tn_store_open_for(answer->heap, answer->options->store, mode, PATIENCE, &answer->diags, &absent);
+  tn_store *store = tn_store_open_for(answer->heap, answer->options->store, mode, TN_BOARD_PATIENCE,
+                                      &answer->diags, &absent);
   if (!store && absent) refuse(answer, 404, "there is no such run");
   if (!store && !absent) refuse(answer, 503, "the history of runs cannot be changed now");
   return store;
