@@ -244,4 +244,26 @@ static inline void random_graph(world *w, uint64_t seed, int steps, tn_graph *ou
   }
   for (int i = 0; i < 3 && i < c.count; i++) assert_true(tn_graph_output(out, 0, c.pool[c.count - 1 - i]));
 }
+
+/* Refuses each request of a pass for memory in turn, on a new graph of `make` every time. It must do without
+ * that memory, or fail and leave a valid graph. */
+static inline void assert_survives_refusals(void (*make)(world *w, tn_graph *out),
+                                            bool (*pass)(tn_graph *graph)) {
+  for (uint64_t n = 1;; n++) {
+    world w;
+    tn_graph graph;
+    world_open(&w);
+    make(&w, &graph);
+    w.heap.fail_at = w.heap.requests + n;
+    w.heap.failed = false;
+    bool ok = pass(&graph);
+    bool reached = w.heap.failed;
+    w.heap.fail_at = 0;
+    assert_valid(&graph);
+    tn_graph_free(&graph);
+    world_close(&w);
+    assert_true(ok || reached);
+    if (!reached) break;
+  }
+}
 #endif
