@@ -3,7 +3,7 @@
  *   bench_mind_front [SECONDS]
  *
  * For each program the time of one pass with everything before it, the best of several rounds, so that a
- * column less the one before is what a pass adds. The session's names and the text are there already, as they
+ * column less the one before is what a pass adds. The session's names and the text already exist, as they
  * are for an editor or a service that compiles again and again. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  *
  *   SECONDS train FILE [input=limit...]   one step of plain SGD on a graph
  *   SECONDS run FILE [input=limit...]     one run of a program: graph, .nth or .mind
- *   SECONDS grad FILE [-input...]         forward and backward: gradients by all inputs but those named
+ *   SECONDS grad FILE [-input...]         forward and backward: gradients of all inputs except those named
  *   SECONDS loop FILE                     one step of `tern train` with data and all (.ail)
  *   SECONDS check FILE                    load and check, with what that lowers
  *   SECONDS matmul M N K AT BT            z = x y; AT, BT: the operand is stored transposed

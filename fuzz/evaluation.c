@@ -3,7 +3,7 @@
  * The bytes are an object that is still open, as `tern evaluate --record` has it before
  * its seal; the seal is put on, because no search finds a SHA-256. A first byte of 0 leaves
  * it out. Whatever the file is, the answer is one JSON value that says so: an evaluation, or
- * a reason. What was taken is taken again the same, sealed anew. */
+ * a reason. An accepted file, sealed again, is accepted with the same result. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

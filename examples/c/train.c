@@ -2,8 +2,8 @@
  *
  * Three arms of a spiral, a network with one hidden layer, and Adam. The
  * network is written as a graph; tern differentiates it, plans one step and
- * runs it. The last line is a fingerprint of the trained weights: it is the
- * same on every machine and for any number of threads. */
+ * runs it. The last line is a hash of the trained weights: it is the same on every machine and for
+ * any number of threads. */
 #include <stdio.h>
 #include <string.h>
 #include <tern/tern.h>

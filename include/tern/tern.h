@@ -91,8 +91,8 @@ typedef struct {
 /* NULL when memory runs out or an option is wrong; *problem (if not NULL) then points to a static text. */
 TERN_API tern_session *tern_session_new(const tern_options *options, const char **problem);
 TERN_API void tern_session_free(tern_session *session);
-/* Stops what runs as soon as it can, with E_INTERRUPTED; if nothing runs, or what runs ends without having
- * noticed, the next call. May be called from a signal handler or another thread. */
+/* Stops the current call as soon as possible, with E_INTERRUPTED. If none runs, or it ends without
+ * having noticed, the next call is stopped. May be called from a signal handler or another thread. */
 TERN_API void tern_interrupt(tern_session *session);
 /* max_seconds counts from now, for all calls together. Without it, each call has that time. */
 TERN_API void tern_start_clock(tern_session *session);
@@ -112,8 +112,8 @@ TERN_API tern_status tern_device(tern_session *session, const char *name);
 TERN_API const char *tern_device_name(const tern_session *session);
 /* Whether this build has GPU kernels. */
 TERN_API int tern_has_gpu_part(void);
-/* What there is on this machine, and why not; valid until the next call that returns text. NULL: out of
- * memory. */
+/* The devices of this machine, and why one cannot be used; valid until the next call that returns
+ * text. NULL: out of memory. */
 TERN_API const char *tern_devices_text(tern_session *session);
 TERN_API const char *tern_devices_json(tern_session *session);
 
@@ -143,7 +143,7 @@ typedef struct {
   const char *name, *value;   /* the value as text: a number as JSON has it, or what it says */
 } tern_hyperparameter;
 
-/* What is known of a run before its first step. Valid during the call. */
+/* Facts about a run before its first step. Valid during the call. */
 typedef struct {
   const char *program;        /* its name */
   const char *source;         /* its text */
@@ -184,8 +184,8 @@ typedef struct {
   const char *data_format;    /* of the dataset block: "csv", "text"; NULL: there is none */
 } tern_run_end;
 
-/* Follows a training run: called on the thread that trains, before the first step, after every step and at
- * the end of a run that is not thrown away. Each function may be NULL. */
+/* Follows a training run: called on the thread that trains, before the first step, after every step
+ * and at the end of a run that is not discarded. Each function may be NULL. */
 typedef struct {
   void *context;
   void (*begin)(void *context, const tern_run_facts *facts);
@@ -227,17 +227,17 @@ typedef enum {
   TERN_SANDBOX_REQUIRE      /* all of it, or nothing is parsed: E_SANDBOX_UNAVAILABLE */
 } tern_sandbox_mode;
 
-/* What a path is named for. */
+/* The purpose of a named path. */
 typedef enum {
   TERN_SANDBOX_READ,        /* a file, or a folder with all below it, for good */
   TERN_SANDBOX_WRITE,       /* a folder: files in and below it are made, replaced, read, removed, for good */
   TERN_SANDBOX_LOAD         /* as READ, until a program has been compiled: weights, inputs, records */
 } tern_sandbox_access;
 
-/* Before the first function that enters it. */
+/* Call it before the first function that enters the sandbox. */
 TERN_API void tern_sandbox(tern_session *session, tern_sandbox_mode mode);
-/* A path that is needed inside; one that does not exist is passed over.
- * TERN_USAGE when the sandbox has been entered. */
+/* A path that is needed inside; one that does not exist is ignored. TERN_USAGE when the sandbox has
+ * been entered. */
 TERN_API tern_status tern_sandbox_path(tern_session *session, const char *path,
                                        tern_sandbox_access access);
 /* A program that will be loaded from a file inside, and the folder it imports from. One that is loaded before
@@ -266,7 +266,7 @@ TERN_API tern_sandbox_facts tern_sandbox_state(const tern_session *session);
  * All bytes of a file, with a NUL after them; valid until the next call on the session. One of more than
  * `limit` bytes is refused. */
 TERN_API const char *tern_read_file(tern_session *session, const char *path, size_t limit, size_t *length);
-/* Replaces a file, all or nothing, by way of a temporary file in the same folder; permissions are kept. A
+/* Replaces a file atomically, through a temporary file in the same folder; permissions are kept. A
  * symbolic link is followed only while it leads down from its own folder (docs/security.md). */
 TERN_API tern_status tern_write_file(tern_session *session, const char *path, const void *bytes,
                                      size_t length);
@@ -277,7 +277,7 @@ TERN_API tern_target *tern_target_open(tern_session *session, const char *path);
 TERN_API tern_status tern_target_write(tern_target *target, const void *bytes, size_t length);
 /* In chunks, for large files; the file exists after the commit. */
 TERN_API tern_status tern_target_add(tern_target *target, const void *bytes, size_t length);
-/* The first bytes again, with other contents. */
+/* Overwrites the first bytes. */
 TERN_API tern_status tern_target_rewrite(tern_target *target, const void *bytes, size_t length);
 TERN_API tern_status tern_target_commit(tern_target *target);
 TERN_API void tern_target_free(tern_target *target);
@@ -302,7 +302,7 @@ TERN_API tern_diagnostic tern_diagnostic_at(tern_session *session, size_t index)
 /* How many more there were: of errors, and of warnings, the first 100 are kept. */
 TERN_API size_t tern_diagnostics_omitted(const tern_session *session);
 TERN_API size_t tern_error_count(const tern_session *session);
-/* What the diagnostics amount to; at least TERN_FAILED. */
+/* The status that follows from the diagnostics; at least TERN_FAILED. */
 TERN_API tern_status tern_failure_status(const tern_session *session);
 /* All of them, rendered; valid until the next call on the session. */
 TERN_API const char *tern_diagnostics_text(tern_session *session, int color);
@@ -339,8 +339,8 @@ TERN_API const char *tern_language_name(tern_language language);
 /* By the file's extension; TERN_LANG_AUTO when it has none that tern knows. */
 TERN_API tern_language tern_language_of(const char *path);
 
-/* Takes a program's text, which is copied; `name` stands for it in diagnostics. Nothing is looked at yet:
- * tern_check, tern_run and the others report what is wrong with it. NULL after leaving diagnostics. */
+/* Takes a program's text, which is copied; `name` is its name in diagnostics. Nothing is parsed
+ * yet: tern_check, tern_run and the others report its errors. NULL after leaving diagnostics. */
 TERN_API tern_program *tern_load(tern_session *session, tern_language language, const char *name,
                                  const char *text, size_t length);
 /* The same from a file; "-" is standard input. *status (if not NULL) says what went wrong. */
@@ -356,7 +356,7 @@ TERN_API void tern_program_free(tern_program *program);
  * fit are diagnostics of the run. The text form is a JSON number or array, or @path of a .json or .npy
  * file. */
 TERN_API tern_status tern_set_input(tern_program *program, const char *name, const tern_tensor *value);
-/* Forgets the value of an input, or of every one (NULL). One that has none stays so. */
+/* Removes the value of an input, or of every input (NULL). */
 TERN_API void tern_clear_input(tern_program *program, const char *name);
 TERN_API tern_status tern_set_input_text(tern_program *program, const char *name, const char *value);
 TERN_API tern_status tern_set_param(tern_program *program, const char *name, const tern_tensor *value);
@@ -364,7 +364,7 @@ TERN_API tern_status tern_set_param_text(tern_program *program, const char *name
 TERN_API tern_status tern_set_host_text(tern_program *program, const char *name, const char *value);
 /* Parameters from a .safetensors file, matched by name, shape and dtype when the program runs. */
 /* For tern_train: a field of the train block or a constant of an .ail program has this value, written as in
- * the program; a string may stand without quotes. It is recorded with the run. */
+ * the program; a string needs no quotes. It is recorded with the run. */
 TERN_API tern_status tern_set_field(tern_program *program, const char *name, const char *value);
 TERN_API tern_status tern_set_weights(tern_program *program, const char *path);
 TERN_API tern_status tern_add_event(tern_program *program, const char *name);
@@ -428,13 +428,13 @@ TERN_API const char *tern_format_json(tern_program *program, const char *formatt
 TERN_API const char *tern_emit(tern_program *program, const char *kind);
 /* The same for binary forms; *length counts the bytes. */
 TERN_API const char *tern_emit_bytes(tern_program *program, const char *kind, size_t *length);
-/* The JSON object of `tern emit --json`: with the form as "text" or, given a path, with "file", where the
- * caller has written it. NULL after leaving diagnostics. */
+/* The JSON object of `tern emit --json`: with the text as "text" or, given a path, with "file", to
+ * which the caller has written it. NULL after leaving diagnostics. */
 TERN_API const char *tern_emit_json(tern_program *program, const char *kind, const char *path);
 /* The inferred type of the smallest expression, or of the name that is bound, at a place of the text (both
- * from 1, columns in characters), for editors: "Tensor[f32,(2,3)]", "fn f(x: f32) -> f32". A program with
- * mistakes is looked at as far as it is understood; no diagnostics are left. NULL where nothing is known,
- * and for languages that do not infer types (only MIND does). */
+ * from 1, columns in characters), for editors: "Tensor[f32,(2,3)]", "fn f(x: f32) -> f32". A
+ * program with errors is analysed as far as possible; no diagnostics are left. NULL where nothing
+ * is known, and for languages that do not infer types (only MIND does). */
 TERN_API const char *tern_type_at(tern_program *program, uint32_t line, uint32_t column);
 /* SHA-256 in hexadecimal of all parameters in order, little-endian. NULL before there are any. */
 TERN_API const char *tern_params_sha256(tern_program *program);

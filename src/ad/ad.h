@@ -1,4 +1,4 @@
-/* ad/ad.h: derivatives, by one set of rules.
+/* ad/ad.h: automatic differentiation, reverse and forward, with one set of rules.
  *
  * A rule is written against a builder, not against a graph: with the graph
  * builder it extends a graph, with the eager builder it computes at once. The
@@ -10,7 +10,7 @@
 
 #include "graph/builder.h"
 
-/* What a rule may look at: one operation that has been executed. */
+/* What a rule may read: one operation that has been executed. */
 typedef struct {
   tn_builder *builder;
   tn_op op;
@@ -33,13 +33,13 @@ typedef enum { TN_DERIVATIVE_YES, TN_DERIVATIVE_ZERO, TN_DERIVATIVE_NONE } tn_de
 tn_derivative tn_ad_has_vjp(tn_op op);
 tn_derivative tn_ad_has_jvp(tn_op op);
 
-/* Whether its derivatives in reverse, or forward, are those of its parts (tn_build_parts): it has no rule to
- * apply. What comes to an operand from several parts is added part by part, as if they stood in the
- * program. */
+/* Whether its reverse or forward derivatives are those of its parts (tn_build_parts): it has no
+ * rule to apply. Gradients of an operand from several parts are added part by part, as if the parts
+ * were written in the program. */
 bool tn_ad_by_parts(tn_op op);
 bool tn_ad_by_parts_forward(tn_op op);
-/* Which of `count` operands receives its gradient in this turn: the first comes first. Those of attention
- * receive theirs in the order in which its parts would give them, the values first. */
+/* Which of `count` operands receives its gradient in this turn: normally in order. Those of
+ * attention receive theirs in the order in which its parts would give them, the values first. */
 int tn_ad_turn(tn_op op, int turn, int count);
 
 /* Applies one operation's rule; for the tape. */
@@ -56,12 +56,12 @@ typedef enum {
  * `wrt`. grads[i] is a value of wrt[i]'s type; where nothing flows it is TN_NO_VALUE if
  * `sparse_zeros`, else a fill of zeros.
  *
- * A value of `wrt` is a leaf: gradients flow to it and stop there. Only what lies between is
- * visited. What flows into conditions, places and keys does not count; what flows through an
- * integer, a boolean or an operation without a gradient is a fault or nothing, by the policy.
+ * A value of `wrt` is a leaf: gradients flow to it and stop there. Only nodes in between are
+ * visited. No gradient flows into conditions, indices and keys; on an integer, a boolean or an
+ * operation without a gradient it is a fault or stops, by the policy.
  *
- * The gradient of an `if` computes again what it needs of the branch that runs; a `host`
- * operation inside is then asked again, and is expected to answer as it did in this run.
+ * The gradient of an `if` recomputes what it needs of the branch that runs; a `host` operation
+ * inside is then called again, and must return the same value as before in this run.
  *
  * False with the builder's fault kept; the graph is then as it was, and the grads are of no use. */
 typedef struct {

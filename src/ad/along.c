@@ -2,16 +2,15 @@
  *
  * prod and cumprod are the hard ones: dividing the product by the element fails
  * at zeros. The slope of a product is the product of all others, which is the
- * product of what stands before times the product of what stands after: two
- * exclusive running products, in linear time, right for any number of zeros.
- * The derivative of a running product is a linear recurrence, solved by
- * doubling, again with products and sums only. So derivatives of every order
- * are exact at zeros too. */
+ * product of the elements before times the product of the elements after: two exclusive running
+ * products, in linear time, right for any number of zeros. The derivative of a running product is a
+ * linear recurrence, solved by doubling, again with products and sums only. So derivatives of every
+ * order are exact at zeros too. */
 #include "ad/internal.h"
 
 /* ---- sums and extremes ---- */
 
-/* Broadcasting puts leading axes back by itself. */
+/* Broadcasting restores leading axes implicitly. */
 static bool drops_leading_axes(const tn_attrs *attrs) {
   for (int i = 0; i < attrs->axis_count; i++) {
     if (attrs->axes[i] != i) return false;
@@ -148,7 +147,7 @@ static bool length_is_known(const tn_ad_node *node) {
 }
 
 /* dx[j] = before[j] * s[j], where before is the product up to j and s[j] sums, over the results
- * i that x[j] reaches, g[i] times the product of what stands between: s[j] = g[j] + x[j+1] * s[j+1]. */
+ * i that x[j] reaches, g[i] times the product of the elements between: s[j] = g[j] + x[j+1] * s[j+1]. */
 bool tn_ad_vjp_cumprod(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   const tn_attrs *attrs = node->attrs;
   int axis = attrs->axis;

@@ -1,11 +1,11 @@
-/* ad/arrange.c: derivatives of what moves elements.
+/* ad/arrange.c: derivatives of operations that rearrange elements.
  *
  * Each of these operations is linear, so its reverse rule is its transpose:
  * reshape back, permute back, pad what was cut out, cut out what was padded,
  * add up where something was repeated. */
 #include "ad/internal.h"
 
-/* There is a derivative, but no way to write it down before the length is known. */
+/* There is a derivative, but it cannot be expressed before the length is known. */
 static bool no_length(const tn_ad_node *node, int operand, int axis) {
   tn_fault fault = { .kind = TN_FAULT_NO_GRADIENT,
                      .operand = operand,

@@ -1,4 +1,4 @@
-/* ad/elementwise.c: derivatives of what works element by element.
+/* ad/elementwise.c: derivatives of elementwise operations.
  *
  * The slopes are formulas of op/elementwise.def; here they become operations.
  * Gradients of operands that were broadcast are summed back to their shape. */

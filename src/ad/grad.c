@@ -1,13 +1,12 @@
 /* ad/grad.c: reverse mode over a graph.
  *
- * Nodes between what is differentiated by and the outputs are visited once, in
- * reverse order. A visit finds the gradient of the node complete, because all
- * its users have larger numbers, and hands it on through the node's rule. What
- * comes to a value from several users is added in the order in which they are
- * visited: the gradient from the last user first, `earlier + newcomer` each
- * time. So the sum is a function of the graph alone.
+ * Nodes between the variables (`wrt`) and the outputs are visited once, in reverse order. At a
+ * visit the gradient of the node is complete, because all its users have larger numbers; the node's
+ * rule passes it on. Gradients of a value from several users are added in the order in which they
+ * are visited: the gradient from the last user first, `earlier + new` each time. So the sum is a
+ * function of the graph alone.
  *
- * A value that is differentiated by is a leaf: gradients flow to it and stop. */
+ * A variable is a leaf: gradients flow to it and stop. */
 #include "ad/transform.h"
 
 static const tn_graph *graph_of(const tn_ad_frame *frame) { return frame->transform->builder->graph; }
@@ -41,10 +40,10 @@ static bool find_wanted(const tn_ad_frame *frame, const tn_node *node, bool *wan
 
 static bool sweep(tn_ad_frame *frame);
 
-/* The parts of an operation are built and visited in a frame of their own, whose leaves are the
- * operands. A leaf starts with what its operand has received so far, so that sums have the order that they
- * would have if the parts stood in the program. `in` are the stand-ins of the operands.
- * recursion: parts have no parts. */
+/* The parts of an operation are built and visited in a separate frame, whose leaves are the
+ * operands. A leaf starts with the gradient that its operand has received so far, so that sums have
+ * the order that they would have if the parts were written in the program. `in` are the stand-ins
+ * of the operands. recursion: parts have no parts. */
 static bool visit_parts(tn_ad_frame *outer, const tn_node *node, const tn_value *in, const bool *wanted,
                         tn_value gradient) {
   tn_value first = (tn_value)graph_of(outer)->nodes.count;

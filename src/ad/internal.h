@@ -1,4 +1,4 @@
-/* ad/internal.h: what the rules and the transforms share. */
+/* ad/internal.h: shared by the rules and the transforms. */
 #ifndef TN_AD_INTERNAL_H
 #define TN_AD_INTERNAL_H
 
@@ -41,6 +41,6 @@ static inline bool tn_ad_differentiable(tn_dtype dtype) {
   return class == TN_CLASS_FLOAT || class == TN_CLASS_STORAGE;
 }
 
-/* Whether a derivative flows into this operand: it does not into conditions and places. */
+/* Whether a derivative flows into this operand: not into conditions and indices. */
 bool tn_ad_carries(tn_op op, int operand);
 #endif

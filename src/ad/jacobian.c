@@ -1,4 +1,4 @@
-/* ad/jacobian.c: the full matrix of slopes.
+/* ad/jacobian.c: the full Jacobian matrix.
  *
  * One sweep per row (reverse) or per column (forward), whichever are fewer; ties
  * go to reverse. A row is the gradient of one output element, seeded with a 1
@@ -22,7 +22,8 @@ static tn_value unit(const matrix *m, const tn_type *type, int64_t count, int64_
   return tn_build_reshape(builder, tn_build_cast(builder, here, type->dtype), &type->shape);
 }
 
-/* Slopes of all outputs by one input element, or of one output element by all inputs, flat. */
+/* Derivatives of all outputs with respect to one input element, or of one output element with
+ * respect to all inputs, flat. */
 static tn_value slopes(const matrix *m, bool reverse, int64_t place) {
   tn_shape flat = tn_shape_make(1, reverse ? m->columns : m->rows);
   tn_value result = TN_ERROR_VALUE;

@@ -35,8 +35,8 @@ static bool is_needed(const jvp_frame *frame, uint64_t key) {
 
 static bool need_operands(jvp_frame *frame, tn_value value);
 
-/* What the needed results of an if come from: nodes of the region, and what it captures. Not all
- * captures: one that only decides which nodes run may well have no tangent. */
+/* What the needed results of an `if` depend on: nodes of the region, and captures. Not all
+ * captures: one that is only a condition may have no tangent. */
 static bool need_region(jvp_frame *frame, tn_value branch, uint32_t index) {
   const tn_region *region = &graph_of(frame)->regions.at[index];
   if (!tn_arena_room(&frame->base.transform->arena)) return tn_ad_no_memory(frame->base.transform);
@@ -79,9 +79,8 @@ static bool mark_needed(jvp_frame *frame) {
 
 static bool sweep(jvp_frame *frame);
 
-/* The parts of an operation are built and visited in a frame of their own, whose leaves are the
- * operands. `in` are the stand-ins of the operands.
- * recursion: parts have no parts. */
+/* The parts of an operation are built and visited in a separate frame, whose leaves are the
+ * operands. `in` are the stand-ins of the operands. recursion: parts have no parts. */
 static bool visit_parts(jvp_frame *outer, const tn_node *node, const tn_value *in, const tn_value *tangents,
                         tn_value *tangent) {
   tn_value first = (tn_value)graph_of(outer)->nodes.count;

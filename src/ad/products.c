@@ -36,8 +36,8 @@ static bool lengths_are_known(const tn_ad_node *node) {
   return true;
 }
 
-/* One operation gives all three, one after the other. Where lengths have names nobody can say where each
- * begins: then they are made of parts. */
+/* One operation computes all three, concatenated. With symbolic lengths the offsets are unknown, so
+ * the parts are used instead. */
 bool tn_ad_vjp_attention(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   const tn_value in[] = { node->in[0], node->in[1], node->in[2], gradient };
   if (!lengths_are_known(node)) return tn_build_attention_grads(node->builder, in, node->attrs, grads);

@@ -1,15 +1,14 @@
-/* ad/rules.c: which rule belongs to which operation.
+/* ad/rules.c: the table of derivative rules by operation.
  *
  * The rules themselves are in elementwise.c, arrange.c, along.c and products.c
  * (reverse, with those forward rules that are more than a line of them) and in
- * forward.c (forward rules that many operations share). All of them speak to a
- * builder and are made of ordinary operations, so each can be differentiated
- * again; a rule that would put a NaN where a higher derivative is finite is
- * wrong, even if its own value is right.
+ * forward.c (forward rules that many operations share). All of them call a builder and consist of
+ * ordinary operations, so each can be differentiated again; a rule that gives a NaN where a higher
+ * derivative is finite is wrong, even if its own value is right.
  *
- * The order in which a rule makes its parts is the order of nodes in the graph,
- * and compilers differ in the order in which they evaluate arguments: at most
- * one argument of a call may make something. */
+ * The order in which a rule creates operations is the order of nodes in the graph, and compilers
+ * differ in the order in which they evaluate arguments: at most one argument of a call may create a
+ * node. */
 #include "ad/internal.h"
 
 typedef struct {
@@ -47,7 +46,7 @@ tn_derivative tn_ad_has_jvp(tn_op op) {
   return rule == tn_ad_jvp_zero ? TN_DERIVATIVE_ZERO : TN_DERIVATIVE_YES;
 }
 
-/* Operations of more operands than there are bits take them alike. */
+/* Operations with more operands than bits treat all operands alike. */
 bool tn_ad_carries(tn_op op, int operand) {
   return entries[op].through >> (operand < 31 ? operand : 31) & 1;
 }
@@ -104,7 +103,7 @@ bool tn_ad_jvp_none(const tn_ad_node *node, const tn_value *tangents, tn_value *
   return fault(node, TN_FAULT_NO_GRADIENT, NULL);
 }
 
-/* The transforms and the tape see to parts themselves: only they can add part by part. */
+/* The transforms and the tape handle parts themselves: only they can add part by part. */
 bool tn_ad_vjp_parts(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   (void)gradient, (void)grads;
   return fault(node, TN_FAULT_INTERNAL, "an operation with parts was differentiated as a whole");
@@ -115,7 +114,7 @@ bool tn_ad_jvp_parts(const tn_ad_node *node, const tn_value *tangents, tn_value 
   return fault(node, TN_FAULT_INTERNAL, "an operation with parts was differentiated as a whole");
 }
 
-/* The transforms see to branches themselves; nobody else can. */
+/* Only the transforms handle branches. */
 bool tn_ad_vjp_structural(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   (void)gradient, (void)grads;
   return fault(node, TN_FAULT_INTERNAL, "a branch was differentiated as an operation");

@@ -26,8 +26,8 @@ static bool capture(capturer *c, tn_value branch, uint32_t depth, tn_value value
   return tn_vec_push(graph->heap, &c->found, value);
 }
 
-/* What a region sees lies in regions around it, one at each depth; so what is less deep than
- * the region lies outside of it. An `if` inside has its captures already. */
+/* A region sees values of the enclosing regions, one at each depth; so a value at a smaller depth
+ * is outside of it. An `if` inside already has its captures. */
 static bool capture_region(capturer *c, tn_value branch, uint32_t region) {
   const tn_graph *graph = graph_of(c->transform);
   const tn_region *r = &graph->regions.at[region];
@@ -45,7 +45,7 @@ static bool capture_region(capturer *c, tn_value branch, uint32_t region) {
 
 static bool capture_branch(capturer *c, tn_value branch);
 
-/* An `if` inside has a smaller number, perhaps one that nobody has looked at. */
+/* An `if` inside has a smaller number, perhaps one that has not been visited. */
 static bool capture_inner(capturer *c, uint32_t region) {
   const tn_graph *graph = graph_of(c->transform);
   const tn_region *r = &graph->regions.at[region];
@@ -197,8 +197,8 @@ bool tn_ad_add_leaf(tn_ad_frame *frame, tn_value value) { return set_activity(fr
 bool tn_ad_is_active(const tn_ad_frame *frame, tn_value value) { return activity(frame, value) != 0; }
 bool tn_ad_is_leaf(const tn_ad_frame *frame, tn_value value) { return activity(frame, value) == 2; }
 
-/* Whether something can flow through the operation at all. Where it cannot, a strict transform
- * goes on until it knows that the operation lies on the way to a result, and then says so. */
+/* Whether a derivative can flow through the operation at all. If not, a strict transform continues
+ * until it knows that the operation is on the path to a result, and then reports it. */
 static bool conducts(const tn_ad_transform *transform, const tn_node *node) {
   tn_derivative derivative = transform->forward ? tn_ad_has_jvp(node->op) : tn_ad_has_vjp(node->op);
   if (derivative == TN_DERIVATIVE_ZERO) return false;
@@ -318,7 +318,7 @@ static bool push_missing(const tn_ad_frame *frame, tn_value value, value_stack *
   return true;
 }
 
-/* With a stack of its own: a branch may hold a chain of any length. */
+/* With an explicit stack: a branch may hold a chain of any length. */
 static bool copy_with_operands(tn_ad_frame *frame, tn_value value, value_stack *stack) {
   tn_heap *heap = graph_of(frame->transform)->heap;
   if (!tn_vec_push(heap, stack, value)) return tn_ad_no_memory(frame->transform);

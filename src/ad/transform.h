@@ -1,4 +1,4 @@
-/* ad/transform.h: what reverse and forward mode have in common.
+/* ad/transform.h: shared by reverse and forward mode.
  *
  * A transform walks the existing nodes and appends new ones. A frame is one such
  * walk: at the top over the nodes of the program, and, for each branch of an `if`
@@ -69,7 +69,7 @@ bool tn_ad_mark_active(tn_ad_frame *frame);
 bool tn_ad_is_active(const tn_ad_frame *frame, tn_value value);
 bool tn_ad_is_leaf(const tn_ad_frame *frame, tn_value value);
 
-/* What stands for `value` where the builder is now; TN_ERROR_VALUE with a fault kept. */
+/* The copy of `value` at the builder's position; TN_ERROR_VALUE with a fault kept. */
 tn_value tn_ad_stand_in(tn_ad_frame *frame, tn_value value);
 /* The stand-ins of the captures of an `if`, in the arena. NULL with a fault kept. */
 tn_value *tn_ad_capture_stand_ins(tn_ad_frame *frame, tn_value branch);

@@ -1,4 +1,4 @@
-/* api/answers.c: the program of a run's folder, and its answers.
+/* api/answers.c: loads a trained run, and predicts, evaluates and generates with it.
  *
  * run.json has the program's text, weights.safetensors its parameters,
  * given.safetensors what --input gave the training, and data.json how rows are

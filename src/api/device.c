@@ -1,7 +1,7 @@
-/* api/device.c: where a session computes.
+/* api/device.c: chooses the device on which a session computes.
  *
- * A card is opened before the sandbox is entered, because the driver reads files and starts threads then.
- * What is computed at once, operation by operation, stays on the CPU: a card gains nothing there. */
+ * A GPU is opened before the sandbox is entered, because the driver reads files and starts threads
+ * then. Eager operations stay on the CPU: a GPU gains nothing there. */
 #include <string.h>
 
 #include "api/internal.h"
@@ -63,7 +63,7 @@ void tn_api_close_device(tern_session *session) {
   session->card = NULL;
 }
 
-/* ---- what there is ---- */
+/* ---- listing devices ---- */
 
 int tern_has_gpu_part(void) { return tn_card_has_kernels(); }
 

@@ -1,4 +1,4 @@
-/* api/diagnostics.c: diagnostics as data and as text. */
+/* api/diagnostics.c: returns diagnostics as data and as text. */
 #include "api/internal.h"
 #include "base/json.h"
 #include "base/number.h"

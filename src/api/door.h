@@ -1,4 +1,5 @@
-/* api/door.h: what src/track and src/launch, which are not part of the library, use of a session.
+/* api/door.h: internals of a session for src/track and src/launch, which are not part of the
+ * library.
  *
  * They use the library's memory, diagnostics and sandbox, so that an error in a
  * history of runs reads like any other. They include this header and the public
@@ -18,18 +19,18 @@ tn_text *tn_api_answer(tern_session *session);
 /* The session's text, NUL-terminated, or NULL when memory ran out. */
 const char *tn_api_text(tern_session *session);
 
-/* A call begins: starts the clock of max_seconds, forgets earlier diagnostics, prints and interrupts that
- * were noticed. */
+/* A call begins: starts the clock of max_seconds, clears earlier diagnostics, printed lines and
+ * interrupts that were noticed. */
 void tn_api_begin(tern_session *session);
 /* The same for what begins with a text: until the end of compiling a stop refuses memory. */
 void tn_api_begin_compiling(tern_session *session);
 void tn_api_end_compiling(tern_session *session);
-/* After a failure: what was reported once memory had run out, or was refused because of an interrupt, may
- * only follow from that, so then that is all there is to say. Ends compiling. */
+/* After a failure: if memory ran out, or was refused because of an interrupt, later reports may
+ * only be consequences, so that becomes the only report. Ends compiling. */
 void tn_api_settle(tern_session *session);
 /* Reports E_TIME_LIMIT. Returns false. */
 bool tn_api_report_timeout(tern_session *session);
-/* What the diagnostics of the session amount to. */
+/* The status that follows from the session's diagnostics. */
 tern_status tn_api_status(const tern_session *session);
 /* Reports E_USAGE: `before`, the name, `after`. Returns false. */
 bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after);
@@ -38,8 +39,8 @@ bool tn_api_usage_hint(tern_session *session, const char *before, tn_str name, c
                        tn_str hint);
 
 /* The sandbox. */
-/* Enters it, if it is wanted and has not been entered. Every function that parses what somebody else may have
- * written calls this first, after it has named what it needs. False after reporting. */
+/* Enters the sandbox, if it is on and has not been entered. Every function that parses untrusted
+ * text calls this first, after it has named what it needs. False after reporting. */
 bool tn_api_confine(tern_session *session);
 /* Names a path. Once the sandbox has been entered, or when it is not wanted, this does nothing. False after
  * reporting that memory ran out; so does the next. */

@@ -1,7 +1,6 @@
-/* api/file.c: files that a caller of the library reads and writes the way tern does.
+/* api/file.c: reads and writes files for callers of the library, as tern does.
  *
- * The program has no way of its own to write a file: whatever it writes goes
- * through here, and so through base/file.h. */
+ * The program itself never writes files directly: it uses these functions, and so base/file.h. */
 #include <string.h>
 
 #include "api/internal.h"

@@ -1,4 +1,4 @@
-/* api/follow.c: a training run, told to those who follow it. */
+/* api/follow.c: reports a training run to its followers. */
 #include "api/internal.h"
 #include "base/sha256.h"
 

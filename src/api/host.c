@@ -1,7 +1,7 @@
-/* api/host.c: what front ends may ask for.
+/* api/host.c: the services that front ends may use.
  *
- * Everything a program can reach outside its own text goes through here, so
- * that this file is the list of it: computing, printing, the clock, files. */
+ * A program reaches everything outside its own text through these functions, so this file is the
+ * complete list: computing, printing, the clock, files. */
 #include <string.h>
 
 #include "api/internal.h"
@@ -20,7 +20,7 @@ void tn_api_begin(tern_session *session) {
   session->printed_count = 0;
 }
 
-/* Compiling has no loop that all of it goes through, but all of it allocates. */
+/* Compiling has no central loop that could check for a stop, but all of it allocates. */
 void tn_api_begin_compiling(tern_session *session) {
   tn_api_begin(session);
   session->heap.stop_refuses = true;
@@ -31,7 +31,7 @@ void tn_api_end_compiling(tern_session *session) { session->heap.stop_refuses = 
 
 /* ---- computing ---- */
 
-#define COPY_PIECE ((int64_t)1 << 22) /* elements between two questions whether to stop */
+#define COPY_PIECE ((int64_t)1 << 22) /* elements between two checks for a stop */
 
 /* recursion: an axis of a view is halved, so at most the logarithm of TN_ELEMENT_LIMIT deep. */
 static bool copy_pieces(tn_stop *stop, const tn_view *to, const tn_view *from) {
@@ -52,7 +52,7 @@ static bool copy_pieces(tn_stop *stop, const tn_view *to, const tn_view *from) {
   return true;
 }
 
-/* An output may be one number that is everywhere in it: to copy it takes as long as to compute it. */
+/* An output may be one repeated number: copying it takes as long as computing it. */
 static bool copy_output(tern_session *session, const tn_view *from, tn_tensor *out, tn_fault *fault) {
   tn_shape shape = tn_view_shape(from);
   *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };

@@ -1,4 +1,4 @@
-/* api/internal.h: what the handles of tern.h stand for. */
+/* api/internal.h: the types behind the handles of tern.h. */
 #ifndef TN_API_INTERNAL_H
 #define TN_API_INTERNAL_H
 
@@ -27,7 +27,7 @@ struct tern_session {
   tn_diags diags;
   tn_host host;
   const tn_backend *backend; /* of the CPU */
-  const tn_backend *device;  /* who carries plans out: the same, or a card (device.c) */
+  const tn_backend *device;  /* the back end that runs plans: the same, or a GPU (device.c) */
   struct tn_card *card;      /* NULL: none was opened */
   tn_backend card_backend;
   int threads;
@@ -35,7 +35,7 @@ struct tern_session {
   tn_opt_evaluator evaluator;
   tn_stop stop;
   double max_seconds; /* 0: none */
-  bool clock_runs;    /* for all calls together, not anew for each */
+  bool clock_runs;    /* for all calls together, not for each */
   tern_sandbox_mode sandbox;
   bool confined; /* the sandbox has been entered */
   bool narrows;  /* its second layer is still to come */
@@ -56,7 +56,7 @@ struct tern_session {
   tn_text printed; /* JSON strings of what was printed, separated by commas */
   size_t printed_count;
   tn_text text;   /* what the last call that returns text returned */
-  tn_text shown;  /* what tern_shown returned, which may stand beside such a text */
+  tn_text shown;  /* what tern_shown returned, valid beside such a text */
   tn_arena views; /* what tern_diagnostic_at points to */
 };
 
@@ -113,8 +113,9 @@ void tn_api_host_init(tern_session *session);
 bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view *inputs,
                     const tn_view *params, tn_tensor *outputs, tn_fault *fault);
 
-/* Whether a program may be read from this path: it is no link, or leads to a file named like a program. A
- * link could have come with the folder and lead to anything, and what is wrong with a program is quoted. */
+/* Whether a program may be read from this path: it is not a link, or leads to a file named like a
+ * program. A link could have come with the folder and lead to any file, and diagnostics quote lines
+ * of a program. */
 bool tn_api_leads_to_program(tern_session *session, const char *path);
 #define TN_API_FOREIGN_LINK_HINT "if that file is a program, name it itself, with --lang"
 #define TN_API_FOREIGN_LINK "it is a symbolic link to a file that is not named like a program"
@@ -154,8 +155,8 @@ void tn_api_lend(tern_program *program);
 /* The value that a parameter has now; NULL: none yet (train.c). */
 const tn_view *tn_api_param(const tern_program *program, size_t index);
 
-/* Around what a program computes: forgets its last results and lends it what was given; then the status, of
- * what was reported (program.c). */
+/* Before and after a computation: clears the last results and lends the program its given values;
+ * then returns the status that follows from the reports (program.c). */
 void tn_api_begin_run(tern_program *program);
 tern_status tn_api_end_run(tern_program *program, bool ok);
 

@@ -1,4 +1,4 @@
-/* api/program.c: compiling, giving values, running, results. */
+/* api/program.c: compiles and runs programs, sets values, returns results. */
 #include <string.h>
 
 #include "api/internal.h"
@@ -74,8 +74,8 @@ static bool has_language(tern_session *session, tern_language language) {
                       tn_str_of(tern_language_name(language)), "");
 }
 
-/* The sandbox is entered before a text is parsed, so that this is all there is to know: a MIND program
- * without the word imports nothing, and its folder stays closed. */
+/* The sandbox is entered before a text is parsed, so only its words can be checked: a MIND program
+ * without the word `import` imports nothing, and its folder stays closed. */
 static bool imports_something(tern_language language, tn_str text) {
   static const char word[] = "import";
   if (language != TERN_LANG_MIND) return false;
@@ -254,7 +254,7 @@ void tern_program_free(tern_program *program) {
 
 /* ---- values from outside ---- */
 
-/* A later value of the same name takes the place of the earlier one. */
+/* A later value of the same name replaces the earlier one. */
 static tern_status keep_given(tern_program *program, tn_givens *givens, const tn_given *given) {
   program->unit->revision++;
   for (size_t i = 0; i < givens->count && given->name.len > 0; i++) {
@@ -291,7 +291,7 @@ static tern_status give_tensor(tern_program *program, tn_givens *givens, const c
   return keep_given(program, givens, &given);
 }
 
-/* A parameter that is set after a training counts instead of what the training has left. */
+/* A parameter that is set after a training replaces the trained value. */
 static tern_status take_again(tern_program *program, const char *name, tern_status status) {
   const tn_given *given = tn_given_find(program->params.at, program->params.count, tn_str_of(name));
   for (size_t i = 0; status == TERN_OK && given && i < program->trained.count; i++) {
@@ -624,8 +624,8 @@ static const char *answer(tern_program *program) {
   return tn_api_text(session);
 }
 
-/* A value may be too deep for the thread that asks, which need not be the one that ran the program; or so
- * large that its text is stopped. */
+/* A value may be nested too deep for the calling thread, which need not be the one that ran the
+ * program; or be so large that printing it is stopped. */
 const char *tern_result_json(tern_program *program) {
   tern_session *session = program->session;
   tn_stack_find(&session->heap.stack);

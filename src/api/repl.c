@@ -1,4 +1,4 @@
-/* api/repl.c: interactive sessions, which each language keeps itself. */
+/* api/repl.c: interactive sessions; each language keeps its own state. */
 #include <string.h>
 
 #include "api/internal.h"
@@ -34,8 +34,8 @@ void tern_repl_style(tern_repl *repl, int color, int rows) {
   repl->session->host.rows = rows != 0;
 }
 
-/* A person who types may name any file (:load, import), so that all of them stay readable; everything else
- * is given up before the first line is looked at. */
+/* A person may type the name of any file (:load, import), so all of them stay readable; everything
+ * else is given up before the first line is parsed. */
 static bool confine(tern_repl *repl) {
   return tn_api_keep_path(repl->session, TN_LIT("/"), TERN_SANDBOX_READ) && tn_api_confine(repl->session);
 }
@@ -56,7 +56,7 @@ tern_repl_answer tern_repl_bytes(tern_repl *repl, const char *line, size_t lengt
     return TERN_REPL_QUIT;
   }
   bool complete = repl->lang->repl_line(repl->state, text, &repl->session->text, &quit);
-  tn_stop_clear(&repl->session->stop); /* one that came too late for this line is not for the next */
+  tn_stop_clear(&repl->session->stop); /* a late interrupt must not stop the next line */
   *shown = tn_api_text(repl->session);
   return quit ? TERN_REPL_QUIT : complete ? TERN_REPL_DONE : TERN_REPL_MORE;
 }

@@ -1,4 +1,4 @@
-/* api/session.c: sessions: their options, memory, interrupts. */
+/* api/session.c: creates sessions: their options, memory and interrupts. */
 #include <string.h>
 #include <time.h>
 
@@ -7,7 +7,7 @@
 
 const char *tern_version(void) { return TN_VERSION; }
 
-/* "fold,fuse": the passes that are left when those are taken away. */
+/* "fold,fuse": the passes that remain without those. */
 static bool read_passes(const char *without, tn_pass_set *passes) {
   tn_str rest = tn_str_of(without);
   *passes = TN_PASS_ALL;
@@ -45,7 +45,7 @@ static const tn_backend *find_backend(const char *isa) {
   return tn_backend_cpu(isa);
 }
 
-/* More threads than cores would only take turns. */
+/* More threads than cores gain nothing. */
 static int threads_of(const tern_options *options) {
   if (options->threads == 1) return 1; /* without asking the system */
   int cores = options->cores > 0 ? options->cores : tn_machine_cores();

@@ -1,5 +1,5 @@
-/* api/settings.c: fields and constants that a training gives other values, from the caller or from a run's
- * record. */
+/* api/settings.c: values of `--set`: fields and constants that a training overrides, from the
+ * caller or from a run's record. */
 #include "api/internal.h"
 #include "base/file.h"
 #include "base/folder.h"
@@ -13,7 +13,7 @@ static bool find_setting(const tern_program *program, tn_str name, size_t *place
   return false;
 }
 
-/* A mistake is shown in the text of the value, which is a source of its own. */
+/* An error is shown in the text of the value, which is a separate source. */
 static bool make_setting(tern_program *program, tn_str name, tn_str text, tn_setting *out) {
   tn_text title;
   tn_text_init(&title, &program->session->heap);

@@ -1,4 +1,4 @@
-/* api/tables.c: what tern knows of itself: operations, codes, suggestions. */
+/* api/tables.c: the tables of operations and codes, and suggestions. */
 #include <string.h>
 
 #include "ad/ad.h"

@@ -1,7 +1,6 @@
-/* api/values.c: values that come from outside: JSON, files, an embedder's memory.
+/* api/values.c: reads values from outside: JSON, files, an embedder's memory.
  *
- * Numbers are read as f64 and converted when it is known what is wanted; NaNs
- * become canonical when they enter. */
+ * Numbers are read as f64 and converted when the dtype is known; NaNs become canonical here. */
 #include <string.h>
 
 #include "api/internal.h"

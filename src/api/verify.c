@@ -1,15 +1,14 @@
-/* api/verify.c: a recorded run, repeated from its folder and compared bit by bit.
+/* api/verify.c: repeats a recorded run from its folder and compares it bit by bit.
  *
  * run.json has the program's text and the seed, given.safetensors what the
- * command line gave; only the data file lies elsewhere, and its fingerprint is
- * in the checkpoint. It is looked for from the folder in which the run was
- * started, to which run.json has the way, and then from the current one. A
- * record may come from anybody: what the program needs, it is granted by this
- * command line or not at all.
+ * command line gave; only the data file is elsewhere, and its hash is in the checkpoint. It is
+ * looked up from the folder in which the run was started, whose path run.json records, and then
+ * from the current one. A record may come from anybody: what the program needs, it is granted by
+ * this command line or not at all.
  *
  * All files are read before anything is computed, while no training can write
- * them. train/verify.c compares them; what lies in the folder and is none of them
- * was not checked, and that is an error too. */
+ * them. train/verify.c compares them; any other file in the folder was not checked, and that is an
+ * error too. */
 #include <string.h>
 
 #include "api/internal.h"
@@ -20,7 +19,7 @@
 #include "train/loop.h"
 
 #define FILE_LIMIT   ((uint64_t)1 << 40)
-#define NAMES_LIMIT  10000 /* of files in a folder that are looked at */
+#define NAMES_LIMIT  10000 /* files in a folder that are examined */
 #define NAMES_LISTED 5     /* of those that were not checked */
 
 /* The files of a run, in the order in which they are read. */

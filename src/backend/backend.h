@@ -1,4 +1,4 @@
-/* backend/backend.h: what executes operations.
+/* backend/backend.h: a back end: the kernels that execute operations.
  *
  * `ref` is slow and obvious and defines every bit; `cpu` is fast and equals it.
  * A kernel gets views whose shapes and dtypes the op rules have accepted, and
@@ -25,11 +25,11 @@ typedef struct {
   void *scratch;           /* at least what tn_backend_scratch said; 64-byte aligned */
   int threads;             /* at most; never changes a bit */
   tn_pool *pool;           /* helps; NULL: the caller does the parts of all threads */
-  struct tn_card_queue *queue;  /* of the card that carries it out, if the back end is one of a card */
+  struct tn_card_queue *queue;  /* of the GPU that executes it, if the back end is a GPU's */
   const void *kept;        /* what `choose` has left for its kernel */
   tn_fault *fault;         /* for what shows only at run time: an index out of range, division by zero */
-  tn_stop *stop;           /* asked every few milliseconds; if the answer is yes the kernel returns early, and
-                              its result is worthless: callers ask after it. NULL: it is never stopped */
+  tn_stop *stop;           /* checked every few milliseconds; after a stop the kernel returns early and its
+                            * result is invalid, so callers check too. NULL: it is never stopped */
 } tn_kernel_call;
 
 /* False with the fault filled in. */
@@ -47,8 +47,10 @@ typedef bool (*tn_kernel)(const tn_kernel_call *call);
  *          is contiguous.
  * WINDOWS  the product of windows of images and a matrix (call->op is PATCHES), or of the same windows,
  *          transposed, and a contiguous matrix (MATMUL). The operands are the f32 images and the matrix; the
- *          attributes are those of patches, with windows of 3 or 4 columns at every place of a line. Images
- *          and result are contiguous. */
+ *          attributes are those of patches. Images and result are contiguous.
+ * FOLDED   the product of two f32 matrices, whose rows are windows, and their fold (call->op is FOLD). The
+ *          operands are the matrices, the first one contiguous; the attributes are those of fold. The result
+ *          is contiguous. */
 typedef enum {
 #define TN_FUSION(id, ...) TN_FUSION_##id,
 #include "backend/fusions.def"
@@ -65,17 +67,18 @@ struct tn_backend {
                     int count, const tn_view *out, int threads);
   const tn_kernel *fusions; /* by tn_fusion; NULL: it has none, or not that one */
   /* For a call that will be repeated: a kernel that does the same in less time, because it knows types,
-   * strides, attributes and operands (not their data, which is not there yet) from now on; NULL when the
-   * table's is the best. What it must remember goes into the arena and comes back as call->kept. */
+   * strides, attributes and operands (not their data, which does not exist yet) in advance; NULL if
+   * the table's kernel is the best. What it must remember goes into the arena and is passed as
+   * call->kept. */
   tn_kernel (*choose)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
-  /* Of a card (backend/cuda/card.h): its kernels work in the card's memory, through a queue. `host` is who
-   * computes beside it. NULL: it works in the memory of the host. */
+  /* Of a GPU (backend/cuda/card.h): its kernels work in GPU memory, through a queue. `host` is the
+   * back end of the CPU beside it. NULL: it works in the memory of the host. */
   struct tn_card *card;
   const tn_backend *host;
-  bool automatic;          /* what is too small for the card goes to the host (plan/device.c) */
+  bool automatic;          /* work that is too small for the GPU runs on the host (plan/device.c) */
 };
 
-/* Who computes in the memory of the host: the back end itself, unless it is a card's. */
+/* The back end that computes in the memory of the host: itself, unless it is a GPU's. */
 static inline const tn_backend *tn_backend_on_host(const tn_backend *backend) {
   return backend->card ? backend->host : backend;
 }

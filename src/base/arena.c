@@ -4,8 +4,8 @@
  * are handed out in order. Chunks come zeroed from the heap and are zeroed again
  * when an arena is reset, so handing out is an addition and a comparison.
  *
- * A request too large for an ordinary chunk gets a chunk of its own, put after
- * the current one, whose free room stays in use. */
+ * A request too large for an ordinary chunk gets its own chunk, linked after the current one, so
+ * that the free space of the current one stays in use. */
 #include "base/arena.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static void *alloc_in_new_chunk(tn_arena *arena, size_t bytes) {
 
 void *tn_arena_alloc(tn_arena *arena, size_t bytes) {
   if (bytes > SIZE_MAX - ALIGNMENT) return out_of_memory(arena);
-  /* Nothing is still something: distinct, non-NULL, so that NULL means failure. */
+  /* Zero bytes still get a distinct, non-NULL address, so that NULL means failure. */
   size_t rounded = bytes ? (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1) : ALIGNMENT;
   tn_arena_chunk *chunk = arena->chunk;
   if (chunk && rounded <= chunk->bytes - chunk->used) return take(chunk, rounded);
@@ -100,7 +100,7 @@ tn_str tn_arena_str(tn_arena *arena, tn_str text) {
   return (tn_str){ at, text.len };   /* the NUL is there: chunks are zeroed */
 }
 
-/* Down to `last`, which stays. */
+/* Frees chunks down to `last`, which stays. */
 static void free_until(tn_heap *heap, tn_arena_chunk *chunk, const tn_arena_chunk *last) {
   while (chunk != last) {
     tn_arena_chunk *older = chunk->older;
@@ -116,7 +116,7 @@ tn_arena_mark tn_arena_now(const tn_arena *arena) {
   return (tn_arena_mark){ arena->chunk, chunk ? chunk->older : NULL, chunk ? chunk->used : 0 };
 }
 
-/* After the chunk that was the newest may stand large ones that came later. */
+/* Large chunks that were added later may follow the chunk that was the newest. */
 void tn_arena_rewind(tn_arena *arena, tn_arena_mark mark) {
   tn_arena_chunk *chunk = mark.chunk;
   free_until(arena->heap, arena->chunk, chunk);

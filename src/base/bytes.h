@@ -1,8 +1,8 @@
 /* base/bytes.h: numbers in memory with a stated byte order.
  *
- * File formats, hashes and generators fix their byte order, machines do not.
- * These read and write any address, aligned or not, on any machine; compilers
- * turn each into one load or store where the machine agrees. */
+ * File formats, hashes and generators fix their byte order; processors differ. These functions read
+ * and write any address, aligned or not; compilers turn each into one load or store if the byte
+ * order matches. */
 #ifndef TN_BASE_BYTES_H
 #define TN_BASE_BYTES_H
 
@@ -16,7 +16,7 @@ static inline uint32_t tn_load_le32(const void *at) {
   return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* Where compilers do not see that eight bytes are one load, readers of numbers pay for it. */
+/* Not every compiler merges eight byte loads into one, and parsing numbers depends on it. */
 static inline uint64_t tn_load_le64(const void *at) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   uint64_t word;
@@ -56,7 +56,7 @@ static inline bool tn_machine_is_big_endian(void) {
   return first == 0;
 }
 
-/* Turns the bytes of every element round. */
+/* Reverses the bytes of every element. */
 static inline void tn_reverse_bytes(unsigned char *data, size_t bytes, size_t element) {
   for (size_t i = 0; i < bytes; i += element) {
     for (size_t a = i, b = i + element - 1; a < b; a++, b--) {

@@ -1,4 +1,4 @@
-/* base/clock.c: the time. */
+/* base/clock.c: reads the system's clocks. */
 #include "base/clock.h"
 
 #include <time.h>

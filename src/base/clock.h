@@ -1,4 +1,4 @@
-/* base/clock.h: the time, in seconds; 0 where the system has none. */
+/* base/clock.h: the time in seconds; 0 if the system has no clock. */
 #ifndef TN_BASE_CLOCK_H
 #define TN_BASE_CLOCK_H
 

@@ -1,9 +1,9 @@
-/* base/digits.h: decimal digits eight at a time.
+/* base/digits.h: parses decimal digits, eight at a time.
  *
- * Numbers in data files have one to eight digits in no order a processor could
- * predict, so a loop over them is a mispredicted branch for each number. Eight
- * bytes in a register have no loop: find the first byte that is not a digit, shift
- * the others to the end, and add neighbours up in three multiplications. */
+ * Numbers in data files have one to eight digits in no predictable order, so a loop over the digits
+ * costs a mispredicted branch per number. Eight bytes in a register have no loop: find the first
+ * byte that is not a digit, shift the others to the end, and add neighbours up in three
+ * multiplications. */
 #ifndef TN_BASE_DIGITS_H
 #define TN_BASE_DIGITS_H
 
@@ -11,7 +11,7 @@
 
 #define TN_EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* The place of the lowest bit that is set; there is one. */
+/* The index of the lowest set bit; there must be one. */
 static inline int tn_lowest_bit(uint64_t bits) {
 #if defined(__GNUC__)
   return __builtin_ctzll(bits);
@@ -33,21 +33,20 @@ static inline int tn_bytes_below_mark(uint64_t marks) {
 #endif
 }
 
-/* The highest bit of each byte that was not a digit before '0' was taken from it. */
+/* The highest bit of each byte that was not a digit before '0' was subtracted. */
 static inline uint64_t tn_digits_others(uint64_t x) {
   return (((x & TN_EACH_BYTE * 0x7f) + TN_EACH_BYTE * 0x76) | x) & TN_EACH_BYTE * 0x80;
 }
 
-/* The number that the first `count` bytes, from 1 to 8 digits less '0', are. */
+/* The number whose digits, less '0', are the first `count` bytes (1 to 8). */
 static inline uint64_t tn_digits_value(uint64_t x, int count) {
-  x <<= 64 - 8 * count;   /* zeros come in front */
+  x <<= 64 - 8 * count;   /* leading zeros */
   x = (x * 10 + (x >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
   x = (x * 100 + (x >> 16)) & UINT64_C(0x0000ffff0000ffff);
   return (x * 10000 + (x >> 32)) & UINT64_C(0xffffffff);
 }
 
-/* How many of the eight bytes at `at` (all readable) are digits before the first
- * that is not, and the number these are. */
+/* The number of leading digits among the eight bytes at `at` (all readable), and their value. */
 static inline int tn_digits8(const char *at, uint64_t *value) {
   uint64_t x = tn_load_le64(at) ^ TN_EACH_BYTE * '0';   /* digits are now 0 to 9 */
   int count = tn_bytes_below_mark(tn_digits_others(x));

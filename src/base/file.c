@@ -1,10 +1,9 @@
-/* base/file.c: reading.
+/* base/file.c: reads whole files and streams.
  *
- * A plain file tells its size, so that one too large is refused at once and the
- * others are read into one block of the right size. Standard input may be a pipe
- * or a device, which has none: its block doubles until the end or the limit.
- * Either way reading continues until the system says "end": a size is a hint,
- * files grow and /proc lies. */
+ * A plain file has a known size, so a file over the limit is refused at once and others are read
+ * into one block of the right size. Standard input may be a pipe or a device, which has no size:
+ * its block doubles until the end or the limit. Either way reading continues to the end of file:
+ * the size is only a hint, because files grow and those of /proc report 0. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -28,8 +27,8 @@ typedef struct {
   size_t len, capacity;
 } filling;
 
-/* Room for at least one more byte. Never allocates more than the limit, one byte
- * that shows it was passed, and the NUL. */
+/* Makes room for at least one more byte. Never allocates more than the limit, one byte to detect
+ * that it is exceeded, and the NUL. */
 static bool grow(tn_heap *heap, filling *block, size_t first, uint64_t limit) {
   if (block->len + 1 < block->capacity) return true;
   size_t most = limit < SIZE_MAX - 2 ? (size_t)limit + 2 : SIZE_MAX;
@@ -55,8 +54,8 @@ static void await(int descriptor, const tn_stop *stop) {
 #endif
 }
 
-/* A read that is stopped is memory that is refused: callers end where they can fail anyway, and the heap
- * knows why. Then -1 with errno EINTR. */
+/* A stop is reported like a failed allocation: callers end where they can fail anyway, and the heap
+ * records the reason. Then -1 with errno EINTR. */
 static ssize_t read_some(tn_heap *heap, int descriptor, filling *block, tn_file_faults *faults) {
   size_t room = tn_file_bounded(faults, block->capacity - 1 - block->len);
   if (room > READ_AT_ONCE) room = READ_AT_ONCE;
@@ -101,7 +100,7 @@ static tn_file_status inspect(int descriptor, uint64_t limit, size_t *first) {
   uintmax_t bytes = (uintmax_t)about.st_size;
   if (bytes > limit) return TN_FILE_TOO_LARGE;
   if (bytes > SIZE_MAX - 2) return TN_FILE_NO_MEMORY;
-  *first = (size_t)bytes + 2;   /* one more than the file, so that its end shows, and the NUL */
+  *first = (size_t)bytes + 2; /* one byte more than the file, to detect its end, and the NUL */
   return TN_FILE_OK;
 }
 
@@ -117,7 +116,7 @@ tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, 
   return status;
 }
 
-/* Closes the descriptor: what was read is read. */
+/* Closes the descriptor; an error of close() does not matter after reading. */
 static tn_file_status read_and_close(tn_heap *heap, int descriptor, uint64_t limit, tn_file_faults *faults,
                                      tn_file_bytes *out) {
   tn_file_status status = tn_file_read_open(heap, descriptor, limit, faults, out);

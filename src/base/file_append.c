@@ -1,9 +1,8 @@
-/* base/file_append.c: files that only grow, such as the history of a run.
+/* base/file_append.c: appends to files that only grow, such as the history of a run.
  *
- * Writing such a file anew each time would cost more the longer it is. So the
- * end that is known to be good is kept by the caller: what a process that was
- * killed wrote after it is cut off before anything is added, and what could not
- * be added whole is cut off again. */
+ * Rewriting such a file each time would cost more the longer it is. So the caller keeps the length
+ * that is known to be good. Bytes after it, written by a process that was killed, are removed
+ * before anything is appended, and so are the bytes of an append that fails. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ static int write_all(int descriptor, uint64_t at, tn_str data, tn_file_faults *f
   return 0;
 }
 
-/* A file that is written keeps its permissions up to 0777; one that is owned by somebody else keeps all. */
+/* A file keeps its permissions up to 0777; one owned by another user keeps all of them. */
 static void take_rights(int descriptor, const struct stat *about) {
 #if defined(__wasi__)
   (void)descriptor, (void)about; /* there are no modes */
@@ -40,7 +39,7 @@ static int open_end(const tn_file_target *target, tn_file_faults *faults) {
     take_rights(descriptor, &about);
     return descriptor;
   }
-  (void)close(descriptor);   /* it became something else after it was looked at */
+  (void)close(descriptor);   /* it was replaced after it was examined */
   errno = ENXIO;
   return -1;
 }
@@ -52,7 +51,7 @@ static int write_end(const tn_file_target *target, uint64_t at, tn_str data, tn_
   if (error == 0) error = write_all(descriptor, at, data, faults);
   if (error == 0) error = tn_file_sync(descriptor, faults);
   if (error == 0 && !target->exists) error = tn_file_sync(target->folder, faults);
-  if (error != 0 && ftruncate(descriptor, (off_t)at) != 0) { /* the next one cuts it off */ }
+  if (error != 0 && ftruncate(descriptor, (off_t)at) != 0) { /* the next append truncates it */ }
   if (close(descriptor) != 0 && error == 0) error = errno;
   return error;
 }

@@ -1,7 +1,7 @@
-/* base/file_folders.c: folders that were made for something that then did not come.
+/* base/file_folders.c: removes output folders that stayed empty.
  *
- * They are made before a program is compiled, because later nothing may be made
- * any more, and taken away again if nothing was put into them. */
+ * Output folders are created before a program is compiled, because the sandbox forbids it later.
+ * They are removed again if nothing was written into them. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* AT_REMOVEDIR */
 #endif
@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 
-/* Where the part of the path ends that begins at `start`. */
+/* The end of the part of the path that begins at `start`. */
 static size_t part_end(const char *path, size_t start) {
   while (path[start] == '/') start++;
   while (path[start] && path[start] != '/') start++;

@@ -1,16 +1,13 @@
-/* base/file_open.c: which files are opened at all.
+/* base/file_open.c: opens plain files, and refuses everything else.
  *
- * Only plain files. A FIFO, a device or a socket could make the process wait
- * forever, or do something by being opened. So a path is looked at first,
- * opened without waiting, and looked at again when it is open: between the two
- * looks it may have become something else.
+ * A FIFO, a device or a socket could block the process forever, or have side effects when it is
+ * opened. So a path is examined first, opened without blocking, and examined again once it is open,
+ * because it may have been replaced in between.
  *
- * What a program imports is opened beneath the program's folder: no link is
- * followed, and no step leads upwards. Linux does that in one call (openat2);
- * where it is missing, or a filter refuses it, the path is walked folder by
- * folder. Both give the same answer. A path that was resolved, to see where it
- * leads, is opened beneath the root in the same way: what was looked at is what
- * is opened. */
+ * Imports are opened beneath the program's folder: no link is followed, and no step leads upwards.
+ * Linux does that in one call (openat2); if it is missing, or a filter refuses it, the path is
+ * walked folder by folder, with the same result. A path that was resolved to see where it leads is
+ * opened beneath the root in the same way, so the file that was checked is the file that is opened. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1   /* O_PATH */
 #endif
@@ -115,7 +112,7 @@ tn_file_status tn_file_look(const char *path) {
   return stat(path, &about) == 0 ? tn_file_kind(&about) : tn_file_status_of(errno);
 }
 
-/* Looks at what is open; from now on it may wait, as files do. Closes what is not plain. */
+/* Examines the open file and makes it blocking again. Closes it if it is not plain. */
 static tn_file_status accept_plain(int *descriptor) {
   struct stat about;
   tn_file_status status = fstat(*descriptor, &about) == 0 ? tn_file_kind(&about) : tn_file_status_of(errno);

@@ -1,7 +1,6 @@
-/* base/file_path.c: where a path really is.
+/* base/file_path.c: resolves paths.
  *
- * A file of its own, because realpath is older than the interfaces the rest of
- * base asks for. */
+ * A separate file, because realpath needs other feature macros than the rest of base. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +18,7 @@
 #endif
 
 #if defined(__wasi__)
-/* WASI cannot say where a link leads; a path is what it was given as. */
+/* WASI cannot resolve links; a path stays as it is. */
 bool tn_file_absolute(const char *path, tn_text *out) {
   tn_text_puts(out, path);
   return !out->failed;
@@ -49,7 +48,7 @@ static bool resolve_start(const char *path, size_t len, tn_text *out) {
   return ok;
 }
 
-/* What is not there is taken off the end, name by name, until the rest is there. */
+/* Removes names from the end until the rest exists. */
 bool tn_file_place(const char *path, tn_text *out) {
   size_t end = strlen(path);
   if (tn_file_absolute(path, out)) return true;
@@ -85,7 +84,8 @@ bool tn_file_is_link(const char *path) {
   return lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
 }
 
-/* How many bytes of both are the same folders. Absolute paths end without a slash, but for the root. */
+/* The length of the common parent folders of both. Absolute paths end without a slash, except for
+ * the root. */
 static size_t shared(const char *a, const char *b) {
   size_t last = 0;
   for (size_t i = 0;; i++) {
@@ -95,7 +95,7 @@ static size_t shared(const char *a, const char *b) {
   }
 }
 
-/* What is below the shared folders, without the slash before it. */
+/* The part below the shared folders, without the slash before it. */
 static const char *below(const char *path, size_t at) { return path[at] == '/' ? path + at + 1 : path + at; }
 
 static void add_way(const char *from, const char *to, tn_text *out) {

@@ -1,12 +1,12 @@
-/* base/file_target.c: where a file is going to be written.
+/* base/file_target.c: finds the folder and name under which a file will be written.
  *
- * The folder is opened once, and everything else happens relative to that
- * descriptor, so that nobody can put another folder in its place meanwhile.
+ * The folder is opened once, and everything else happens relative to that descriptor, so that
+ * nobody can replace the folder meanwhile.
  *
- * A link where the file should be may be the user's (the newest picture of
- * several) or may have come with somebody else's repository, leading to a
- * file of this user's. The first kind leads to the same folder or below it and
- * is followed; any other is refused, and the user can name its target. */
+ * If the path of the file is a symbolic link, the user may have created it (a link to the newest of
+ * several pictures), or it may have come with somebody else's repository and lead to one of the
+ * user's files. A link of the first kind leads to the same folder or below it and is followed; any
+ * other is refused, and the user can name its target. */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700   /* readlinkat */
 #endif
@@ -29,7 +29,7 @@
 static tn_file_status take_name(tn_file_target *target, const char *name) {
   size_t length = strlen(name);
   if (length == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return TN_FILE_IS_DIRECTORY;
-  if (length >= sizeof target->name) return TN_FILE_NOT_FOUND;   /* longer than any file's */
+  if (length >= sizeof target->name) return TN_FILE_NOT_FOUND;   /* longer than any file name */
   memcpy(target->name, name, length + 1);
   return TN_FILE_OK;
 }
@@ -55,7 +55,7 @@ static bool leads_up(const char *path) {
   return path[0] == '/';
 }
 
-/* The target becomes what the link at it leads to. */
+/* Follows the link at the target. */
 static tn_file_status follow(tn_file_target *target, tn_file_faults *faults) {
   char path[LONGEST_PATH];
   ssize_t length = readlinkat(target->folder, target->name, path, sizeof path);
@@ -72,7 +72,7 @@ static tn_file_status follow(tn_file_target *target, tn_file_faults *faults) {
   return take_name(target, slash ? slash + 1 : path);
 }
 
-/* What is there already, at the end of links. */
+/* Examines an existing file at the target, links followed. */
 static tn_file_status look(tn_file_target *target, tn_file_faults *faults) {
   struct stat about;
   for (int links = 0; links <= MOST_LINKS; links++) {
@@ -86,7 +86,7 @@ static tn_file_status look(tn_file_target *target, tn_file_faults *faults) {
     tn_file_status status = follow(target, faults);
     if (status != TN_FILE_OK) return status;
   }
-  return TN_FILE_LINK_OUT;   /* in circles */
+  return TN_FILE_LINK_OUT;   /* a cycle */
 }
 
 tn_file_status tn_file_find(tn_file_target *target, const char *path, tn_file_faults *faults) {

@@ -1,16 +1,14 @@
-/* base/file_write.c: replacing a file, all or nothing.
+/* base/file_write.c: replaces a file atomically.
  *
  * The new contents go into a temporary file in the same folder; when they are on
- * the disk (fsync) the temporary takes the file's name in one step (rename), and
- * the folder is told to remember it (fsync of the folder). A crash before the
- * rename leaves the old file, one after it the new file.
+ * the disk (fsync), the temporary is renamed to the file in one step, and the folder is synced too.
+ * A crash before the rename leaves the old file, one after it the new file.
  *
- * The temporary has a random name and is created exclusively, so nothing that
- * was there before is ever written to, and it is locked while it is in use. One
- * that no process has locked belongs to a process that was killed: the next writer
- * in the folder removes it, so that a run that dies often does not fill its
- * folder. Only names of that exact form are looked at, so that no file of a
- * user's is taken for one. Where locks do not work, nothing is removed. */
+ * The temporary has a random name and is created exclusively, so no existing file is ever written
+ * to. It is locked while it is in use. A temporary without a lock was left by a killed process: the
+ * next writer in the folder removes it, so that a run that is killed often does not fill its
+ * folder. Only names of that exact form are considered, so no file of the user is mistaken for one.
+ * If locks do not work, nothing is removed. */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700   /* fdopendir */
 #endif
@@ -44,8 +42,8 @@ extern int renameat(int old_folder, const char *old_name, int new_folder, const 
 #define PREFIX            ".tern-"
 #define SUFFIX            ".tmp"
 #define RANDOM_DIGITS     16
-#define MOST_ATTEMPTS     100    /* names that are taken, or taken away, one after the other */
-#define MOST_LOOKED_AT    1024   /* entries of a folder in which leftovers are searched for */
+#define MOST_ATTEMPTS     100    /* attempts to find a free name */
+#define MOST_LOOKED_AT    1024   /* folder entries that are searched for leftovers */
 #define BUFFER_BYTES      ((size_t)64 << 10)
 
 _Static_assert(sizeof PREFIX + sizeof SUFFIX + RANDOM_DIGITS <= sizeof((tn_file_writer *)0)->temporary,
@@ -70,8 +68,8 @@ static lock_result lock(int descriptor) {
 #endif
 }
 
-/* Whether the open file is still the one its name stands for: between open and
- * lock another process may have cleared it away. */
+/* Whether the name still refers to the open file: between open and lock another process may have
+ * removed it. */
 static bool still_named(int descriptor, int folder, const char *name) {
   struct stat open_file, named;
   return fstat(descriptor, &open_file) == 0 &&
@@ -79,7 +77,7 @@ static bool still_named(int descriptor, int folder, const char *name) {
          open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
 }
 
-/* So that nobody can take the name beforehand. Where there is no entropy it is O_EXCL alone that protects. */
+/* Random, so that nobody can create the name beforehand. Without entropy, O_EXCL alone protects. */
 static uint64_t random_bits(const void *salt) {
   uint64_t bits;
   if (getentropy(&bits, sizeof bits) == 0) return bits;
@@ -105,7 +103,7 @@ static int claim_temporary(tn_file_writer *writer) {
   if (descriptor < 0) return -1;
   if (lock(descriptor) != LOCK_BUSY && still_named(descriptor, target->folder, writer->temporary))
     return descriptor;
-  (void)close(descriptor);   /* somebody took it for a leftover; its name is not ours any more */
+  (void)close(descriptor);   /* another process removed it as a leftover; the name is not ours any more */
   errno = EEXIST;
   return -1;
 }
@@ -128,7 +126,7 @@ bool tn_file_is_temporary(const char *name) {
 
 #if HAVE_LOCKS
 
-/* A plain file of this user's that no process has locked: the lock makes its name ours to remove. */
+/* A plain file of this user that no process has locked: holding the lock allows us to remove it. */
 static bool is_abandoned(int descriptor, int folder, const char *name) {
   struct stat about;
   return fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
@@ -182,7 +180,7 @@ static void release(tn_file_writer *writer) {
   writer->temporary[0] = 0;
 }
 
-/* The permissions past what umask has taken from them. */
+/* Sets the permissions despite umask. */
 static bool open_writer(tn_file_writer *writer) {
   writer->descriptor = open_temporary(writer);
   if (writer->descriptor < 0) return false;
@@ -256,7 +254,7 @@ static void sync_open(tn_file_writer *writer, int descriptor) {
   if (error) fail(writer, error);
 }
 
-/* The name changes hands while the file is still locked. */
+/* The rename happens while the file is still locked. */
 static void take_name(tn_file_writer *writer) {
   int folder = writer->target.folder;
   if (writer->status == TN_FILE_OK) {
@@ -276,7 +274,7 @@ tn_file_status tn_file_rewrite(tn_file_writer *writer, const void *data, size_t 
 
 tn_file_status tn_file_commit(tn_file_writer *writer) {
   flush(writer);
-  sync_open(writer, writer->descriptor);   /* says all that close could say */
+  sync_open(writer, writer->descriptor);   /* reports any error that close could report */
   take_name(writer);
   sync_open(writer, writer->target.folder);
   release(writer);

@@ -1,7 +1,7 @@
-/* base/folder.c: folders as wholes.
+/* base/folder.c: locks folders, lists them, and finds similar file names.
  *
- * A folder is held by flock on a descriptor of the folder itself: no lock file is left over, and
- * there is nothing to clean up after a process that was killed. */
+ * A folder is locked by flock on a descriptor of the folder itself: there is no lock file, and
+ * nothing to clean up after a killed process. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1 /* flock */
 #endif
@@ -101,8 +101,9 @@ static tn_str near_name(tn_str wrong, const tn_folder_names *names) {
 
 /* ---- names that are near, where a folder cannot be listed ---- */
 
-/* A sandbox that refuses to list a folder still says whether a path exists. So the names that differ by one
- * letter, and those with another extension, are tried; both buffers hold the path and one letter more. */
+/* A sandbox that refuses to list a folder still reveals whether a path exists. So names that differ
+ * by one letter, and those with another extension, are tried. Both buffers have room for the path
+ * and one more letter. */
 typedef struct {
   tn_str path;
   size_t name; /* where it begins */

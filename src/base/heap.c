@@ -1,14 +1,12 @@
 /* base/heap.c: the one place that talks to the C library's allocator.
  *
- * Every request passes admit(), which decides from the counters alone whether
- * it may go ahead: the limit, an injected failure, a wish to stop and the
- * arithmetic are settled before the system is asked. Because callers give sizes back on
- * release, a block carries no header of ours.
+ * admit() decides about every request before the system is called, from counters alone: the limit,
+ * an injected failure, a request to stop, and overflow. Callers pass the size again on release, so
+ * a block needs no header.
  *
- * Fresh pages are the dearest memory there is (a fault for every 4 KiB), so
- * blocks of several megabytes are aligned to huge pages and ask for them, as far
- * as they fill them: the last one would hold memory that nobody uses. That
- * is advice: where it is refused or unknown, nothing changes but the time. */
+ * Fresh pages are expensive (a page fault per 4 KiB), so blocks of several megabytes are aligned to
+ * huge pages and request them, except for a last page that they would not fill. That is only
+ * advice: if it is refused or unknown, only the time changes. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1   /* madvise */
 #endif
@@ -86,7 +84,7 @@ static void ask_for_huge_pages(void *at, size_t bytes) {
 #endif
 }
 
-/* What begins with a huge page and does not fill one, in `room` bytes up to the next. */
+/* Declines a huge page for the last `room` bytes of a block, which would not fill it. */
 static void refuse_huge_page(void *at, size_t room) {
 #if defined(MADV_NOHUGEPAGE)
   if (room > 0) (void)madvise(at, room, MADV_NOHUGEPAGE);
@@ -124,8 +122,8 @@ void *tn_heap_alloc_aligned(tn_heap *heap, size_t bytes, size_t alignment) {
   return account(heap, at, 0, bytes);
 }
 
-/* A block that grows asks with all of its pages: the system moves it without copying only where it has said
- * one thing about all of them. The end, which fills no huge page, gets none. */
+/* A block that grows gives the same advice for all its pages, because the system can move it
+ * without copying only then. The end, which fills no huge page, gets none. */
 static void ask_while_growing(char *at, size_t bytes) {
   if (bytes < 2 * HUGE_PAGE_BYTES) return;
   size_t before = (uintptr_t)at % PAGE_BYTES, after = (size_t)(0 - ((uintptr_t)at + bytes)) % PAGE_BYTES;

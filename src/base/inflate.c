@@ -1,7 +1,7 @@
-/* base/inflate.c: reading what deflate packed.
+/* base/inflate.c: decompresses deflate data.
  *
- * Codes are read bit by bit and compared with the first code of each length: slow
- * next to a table, short, and nothing in it can be led outside of its arrays. */
+ * Codes are read bit by bit and compared with the first code of each length. That is slower than a
+ * table, but short, and no input can make it index outside its arrays. */
 #include "base/inflate.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #define DISTANCES    30
 #define END_OF_BLOCK 256
 
-#define WORDS_PER_LOOK 4096 /* between two questions whether to stop: at most a megabyte */
+#define WORDS_PER_LOOK 4096 /* between two checks for a stop: at most a megabyte */
 
 typedef struct {
   const uint8_t *at, *end;
@@ -23,7 +23,7 @@ typedef struct {
   tn_stop *stop;
 } inflater;
 
-/* A Huffman code: how many words have each length, and the words in order of their codes. */
+/* A Huffman code: the number of symbols of each length, and the symbols in order of their codes. */
 typedef struct {
   uint16_t count[CODE_BITS + 1];
   uint16_t word[LITERALS];
@@ -67,7 +67,7 @@ static bool make_code(code *c, const uint8_t *lengths, int count) {
   return true;
 }
 
-/* The next word; of a code that is incomplete there may be none. */
+/* The next symbol; an incomplete code may have none. */
 static int take_word(inflater *f, const code *c) {
   int value = 0, first = 0, index = 0;
   for (int length = 1; length <= CODE_BITS; length++) {
@@ -124,7 +124,7 @@ static bool take_words(inflater *f, const code *literals, const code *distances)
 
 static bool take_stored(inflater *f) {
   f->bits = 0;
-  f->bit_count = 0; /* the rest of the byte is nothing */
+  f->bit_count = 0; /* the rest of the byte is unused */
   if (f->end - f->at < 4) return fail(f);
   size_t length = f->at[0] | (size_t)f->at[1] << 8, check = f->at[2] | (size_t)f->at[3] << 8;
   f->at += 4;
@@ -236,7 +236,7 @@ static uint32_t crc_of(const crc_tables *t, uint32_t crc, const uint8_t *at, siz
   return crc;
 }
 
-#define CRC_PIECE ((size_t)1 << 20) /* bytes between two questions */
+#define CRC_PIECE ((size_t)1 << 20) /* bytes between two checks for a stop */
 
 uint32_t tn_crc32(tn_stop *stop, const void *bytes, size_t count) {
   crc_tables tables;

@@ -8,19 +8,19 @@
 
 #include "base/stop.h"
 
-/* No packed byte stands for more than this many. */
+/* The most bytes that one compressed byte can expand to. */
 #define TN_INFLATE_RATIO 1032
 
 /* Unpacks exactly `size` bytes into `out`. False when the data is damaged, ends early or holds more or less,
- * and after a stop (which may be NULL). Takes no memory of its own and never reads or writes outside of what
- * it was given. */
+ * and after a stop (which may be NULL). Allocates nothing and never reads or writes outside its
+ * arguments. */
 bool tn_inflate(tn_stop *stop, const void *packed, size_t packed_size, void *out, size_t size);
 
-/* The first bytes of what is packed, for looking before unpacking: how many there are. At most `size`, and
- * where there are as many, no less than TN_INFLATE_WORD fewer: it ends between two words. */
+/* Unpacks the first bytes, to inspect a file before unpacking it; returns how many. At most `size`;
+ * fewer, by less than TN_INFLATE_WORD, because it stops between two symbols. */
 #define TN_INFLATE_WORD 258
 size_t tn_inflate_start(const void *packed, size_t packed_size, void *out, size_t size);
 
-/* CRC-32 as zip has it; any number after a stop (which may be NULL). */
+/* CRC-32 as in zip; an arbitrary number after a stop (which may be NULL). */
 uint32_t tn_crc32(tn_stop *stop, const void *bytes, size_t count);
 #endif

@@ -1,10 +1,10 @@
-/* base/json.c: the pull reader.
+/* base/json.c: the JSON pull parser.
  *
- * A small state machine (what may come next) and one bit for each open bracket
- * are all there is; next() looks at one byte and knows which reader to call.
+ * Its state is a small state machine (what may come next) and one bit per open bracket; next()
+ * looks at one byte and knows which reader to call.
  *
- * Strings are looked over eight bytes at a time for what ends or interrupts
- * them; only those with escapes are copied. */
+ * Strings are scanned eight bytes at a time for their end, escapes and control characters; only
+ * those with escapes are copied. */
 #include "base/json.h"
 
 #include <string.h>
@@ -105,7 +105,7 @@ static bool read_unit(const char *at, const char *end, uint32_t *unit) {
   return true;
 }
 
-/* The escape at `at`: its character, and how many bytes it takes; 0 when it is none. */
+/* The escape at `at`: its character, and its length in bytes; 0 if it is invalid. */
 static size_t read_escape(const char *at, const char *end, uint32_t *code, const char **reason) {
   static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
   const char *letter = at[1] ? strchr(letters, at[1]) : NULL;
@@ -168,7 +168,7 @@ static const char *skip_digits(const char *at, const char *end) {
 }
 
 /* number = [ "-" ] ( "0" | digit1-9 { digit } ) [ "." digits ] [ ( "e" | "E" ) [ "+" | "-" ] digits ]
- * Returns where it ends; *reason says why if it does not go on as it must. */
+ * Returns where it ends; *reason says why if it is malformed. */
 static const char *number_end(const char *at, const char *end, const char **reason) {
   const char *digits;
   *reason = "a digit is missing in a number";

@@ -21,7 +21,7 @@
 
 typedef enum {
   TN_JSON_ERROR,          /* from then on always this; see reason */
-  TN_JSON_END,            /* the value is complete and nothing follows it */
+  TN_JSON_END,            /* the value is complete and nothing follows */
   TN_JSON_OBJECT_BEGIN,
   TN_JSON_OBJECT_END,
   TN_JSON_ARRAY_BEGIN,
@@ -69,15 +69,14 @@ tn_json_kind tn_json_next(tn_json_reader *reader, tn_json_token *token);
  * False on an error. */
 bool tn_json_skip(tn_json_reader *reader, const tn_json_token *first);
 
-/* The number a token stands for. For i64: false unless it is written as a whole
- * number and fits. */
+/* The value of a number token. For i64: false unless it is written as a whole number and fits. */
 bool tn_json_token_i64(const tn_json_token *token, int64_t *out);
 bool tn_json_token_f64(const tn_json_token *token, double *out);
 bool tn_json_token_f32(const tn_json_token *token, float *out);
 
 /* The rest of an array of numbers, once its [ was read, appended to a vector.
- * On TN_JSON_NUMBERS_OTHER *token is the first item that is not a number of
- * that type, or the reader's error; the items before it stand in the vector. */
+ * On TN_JSON_NUMBERS_OTHER *token is the first item that is not a number of that type, or the
+ * reader's error; the items before it are in the vector. */
 typedef tn_vec(int32_t) tn_i32s;
 typedef tn_vec(float) tn_f32s;
 typedef enum {
@@ -88,8 +87,8 @@ typedef enum {
 tn_json_numbers tn_json_read_i32s(tn_json_reader *reader, tn_heap *heap, tn_i32s *out, tn_json_token *token);
 tn_json_numbers tn_json_read_f32s(tn_json_reader *reader, tn_heap *heap, tn_f32s *out, tn_json_token *token);
 
-/* The writer: commas come by themselves, brackets and keys are the caller's to
- * match. What is added after the text's end is one compact value. */
+/* The writer adds commas itself; the caller matches brackets and keys. It appends one compact value
+ * to the text. */
 typedef struct {
   tn_text *out;
   bool comma;   /* the next key or item is not the first of its bracket */
@@ -111,6 +110,6 @@ void tn_json_f32(tn_json_writer *json, float number);
 void tn_json_f64(tn_json_writer *json, double number);
 void tn_json_bool(tn_json_writer *json, bool value);
 void tn_json_null(tn_json_writer *json);
-/* Text that is a JSON value already. */
+/* Text that is already a JSON value. */
 void tn_json_raw(tn_json_writer *json, tn_str value);
 #endif

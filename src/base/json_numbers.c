@@ -1,17 +1,16 @@
-/* base/json_numbers.c: arrays of numbers, without a token for each.
+/* base/json_numbers.c: reads JSON arrays of numbers without a token per item.
  *
  * Data files are mostly arrays of numbers. The loops here take the ordinary
- * ones: few digits, then a comma or the bracket. Whatever else they meet they
- * leave untouched for the token reader, which knows all forms and all errors,
- * so there is only one judge of what JSON is. */
+ * ones: few digits, then a comma or the bracket. Everything else is left to the token reader, which
+ * knows all forms and all errors, so the rules of JSON are in one place. */
 #include "base/digits.h"
 #include "base/json_internal.h"
 #include "base/number_take.h"
 
-/* Where the next number begins is what a reader of one number after the other waits
- * for. So this first finds every separator in a block of bytes, and then what stands
- * between them: plain numbers with a comma right after. *start becomes that of the
- * first item that was not taken; false when memory ran out. */
+/* A reader of one number after the other waits to learn where the next number begins. So this first
+ * finds all separators in a block of bytes, and then parses what is between them: plain numbers
+ * with a comma right after. *start becomes that of the first item that was not read; false when
+ * memory runs out. */
 #define BLOCK_BYTES 64
 
 static bool take_i32s(const char **start, const char *end, tn_heap *heap, tn_i32s *out) {
@@ -34,15 +33,14 @@ static bool take_i32s(const char **start, const char *end, tn_heap *heap, tn_i32
   return true;
 }
 
-/* Floats have too many forms: one after the other. */
+/* Floats have too many forms: they are read one by one. */
 static bool take_no_f32s(const char **start, const char *end, tn_heap *heap, tn_f32s *out) {
   (void)start, (void)end, (void)heap, (void)out;
   return true;
 }
 
-/* The position after an item and the space around it, if a comma or the
- * array's end stands there, else NULL: the item may then go on in a way that its
- * reader did not see. */
+/* The position after an item and the space around it, if a comma or the array's end is there, else
+ * NULL: the item may then have a form that its reader did not handle. */
 static inline const char *find_separator(const char *at, const char *end) {
   if (at < end && *at == ',') return at;   /* almost always */
   at = tn_json_skip_space(at, end);
@@ -59,7 +57,7 @@ static bool wants_item(const tn_json_reader *reader) {
          (reader->want == TN_JSON_WANT_VALUE || reader->want == TN_JSON_WANT_VALUE_OR_END);
 }
 
-/* After the comma of the last item that was taken. */
+/* After the comma of the last item that was read. */
 static void stop_before_item(tn_json_reader *reader, const char *at) {
   if (at == reader->at) return;
   reader->at = at;
@@ -68,7 +66,7 @@ static void stop_before_item(tn_json_reader *reader, const char *at) {
 
 typedef enum { QUICK_ENDED, QUICK_STOPPED, QUICK_NO_MEMORY } quick;
 
-/* Takes items one after the other as long as they are plain, as most in data files are. */
+/* Reads items as long as they are plain, as most in data files are. */
 #define QUICK_READER(name, list, type, take, take_many)                                            \
   static quick name(tn_json_reader *reader, tn_heap *heap, list *out) {                            \
     const char *start = reader->at, *end = reader->end; /* start of the item */                    \

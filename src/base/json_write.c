@@ -1,8 +1,7 @@
-/* base/json_write.c: the writer.
+/* base/json_write.c: the JSON writer.
  *
- * One flag is enough for all commas: whatever is complete sets it, whatever
- * opens clears it, and a closing bracket completes an item of the bracket
- * around it. */
+ * One flag is enough for all commas: a complete item sets it, an opening bracket clears it, and a
+ * closing bracket completes an item of the enclosing one. */
 #include <math.h>
 
 #include "base/json.h"
@@ -77,7 +76,7 @@ static void add_escape(tn_text *out, unsigned char c, char letter) {
   tn_text_hex(out, &c, 1);
 }
 
-/* How many bytes from `at` on stand in a string as they are. */
+/* How many bytes from `at` on need no escape in a string. */
 static size_t plain_run(tn_str text, size_t at) {
   size_t start = at;
   uint32_t code;

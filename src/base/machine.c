@@ -1,11 +1,10 @@
-/* base/machine.c: how much memory and how many cores are there.
+/* base/machine.c: how much memory and how many cores the process may use.
  *
- * A system that promises more memory than it has does not refuse: it ends a
- * process, and rarely says why. So a heap stops by itself before that, and for
- * that it has to know how far it can go. A container that is given the time of
- * two cores sees all cores of its host; with a thread on each it is stopped for
- * most of every tenth of a second. Linux says both in small files; elsewhere
- * nothing is assumed. Nothing is remembered: a process may be moved. */
+ * A system that overcommits memory does not refuse an allocation: it kills a process later. So the
+ * heap stops before that, and must know the limit. A container with a quota of two cores sees all
+ * cores of its host; with a thread on each it is throttled for most of every tenth of a second.
+ * Linux reports both in small files; on other systems nothing is assumed. Nothing is cached,
+ * because a process may be moved to another group. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -30,7 +29,7 @@ static void read_text(const char *path, char text[MOST_TEXT]) {
   text[length > 0 ? length : 0] = 0;
 }
 
-/* The number that a text begins with, times `unit`; SIZE_MAX when there is none, or it is that large. */
+/* The number at the start of a text, times `unit`; SIZE_MAX if there is none, or if it overflows. */
 static size_t number_at(const char *text, size_t unit) {
   size_t number = 0, digits = 0;
   while (*text == ' ' || *text == '\t') text++;
@@ -41,7 +40,7 @@ static size_t number_at(const char *text, size_t unit) {
   return digits > 0 ? number * unit : SIZE_MAX;
 }
 
-/* A path in pieces, or an empty one where it would be too long. */
+/* Joins the pieces of a path; empty if it would be too long. */
 typedef struct {
   char at[PATH_LIMIT];
   size_t length;
@@ -73,8 +72,8 @@ static size_t labelled(path file, const char *name, const char *label, size_t un
 
 /* ---- groups ---- */
 
-/* Where the groups of a controller lie ("": of all of them, in the second version), and what is left in one:
- * SIZE_MAX where it has no limit. */
+/* The folder of a controller's groups ("": of all controllers, in cgroup v2), and what is left in
+ * one: SIZE_MAX without a limit. */
 typedef struct {
   const char *base, *controller;
   size_t (*left)(path group);
@@ -91,7 +90,7 @@ static bool lists(const char *list, size_t length, const char *name) {
 }
 
 /* The path of our group, of *length characters, from the lines NUMBER:CONTROLLERS:PATH of /proc/self/cgroup;
- * empty: the topmost. A path with .. lies outside of what we can see. */
+ * empty: the topmost. A path with .. is outside of what we can see. */
 static const char *own_group(const char *controller, const char *text, size_t *length) {
   for (; *text; text += text[*length] ? *length + 1 : *length) {
     const char *list = text + strcspn(text, ":\n");
@@ -107,7 +106,8 @@ static const char *own_group(const char *controller, const char *text, size_t *l
   return text;
 }
 
-/* The least that is left in our group and all around it. Inside a container only the topmost may be seen. */
+/* The minimum of what is left in our group and all enclosing ones. Inside a container only the
+ * topmost may be visible. */
 static size_t left_in_groups(const hierarchy *h, path root, const char *text) {
   size_t length, least = SIZE_MAX;
   const char *own = own_group(h->controller, text, &length);
@@ -123,7 +123,7 @@ static size_t left_in_groups(const hierarchy *h, path root, const char *text) {
   }
 }
 
-/* The least of what two versions of groups leave to us; a system may have both. */
+/* The minimum over both versions of cgroups; a system may have both. */
 static size_t least_of(const hierarchy versions[2], const char *root) {
   char text[MOST_TEXT];
   path top = { .length = 0 }, groups;
@@ -142,8 +142,9 @@ typedef struct {
   const char *limits[2], *used, *stat, *cached;
 } memory_files;
 
-/* What is left of the limits on one group. Pages of files that nobody uses count as used, and are given up
- * when somebody needs memory. A group that is full has a little left: else nothing could even say so. */
+/* What is left of the limits of one group. Inactive pages of files count as used but are reclaimed
+ * when memory is needed. A full group still has a little left: otherwise nothing could even report
+ * the error. */
 static size_t memory_left(const memory_files *files, path group) {
   size_t limit = number_in(group, files->limits[0]), high = number_in(group, files->limits[1]);
   if (high < limit) limit = high;
@@ -182,7 +183,7 @@ size_t tn_machine_memory_in(const char *root) {
 
 /* ---- cores ---- */
 
-/* Hundredths of a core: what a group may use of each period, over the period. */
+/* Hundredths of a core: the quota of a group divided by its period. */
 static size_t hundredths(size_t quota, size_t period) {
   if (quota > SIZE_MAX / 100 || period == 0 || period == SIZE_MAX) return SIZE_MAX;
   return quota * 100 / period;
@@ -198,7 +199,7 @@ static size_t cores_left_1(path group) {
   return hundredths(number_in(group, "/cpu.cfs_quota_us"), number_in(group, "/cpu.cfs_period_us"));
 }
 
-/* Asks with more room until the machine's whole mask fits. */
+/* Repeats with more room until the machine's whole mask fits. */
 int tn_machine_processors(void) {
   cpu_set_t sets[16]; /* 16384 processors */
   for (int room = 1; room <= 16; room *= 2) {

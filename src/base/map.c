@@ -1,9 +1,9 @@
 /* base/map.c: open addressing over an array of entries.
  *
- * The entries stand in insertion order; the buckets hold only their indices. So
- * iterating is a walk over an array, whatever the hash does, and growing the
- * buckets moves no entry. Probing is linear: buckets are four bytes, and sixteen of
- * them share a cache line. At most three quarters of the buckets are taken. */
+ * The entries are in insertion order; the buckets hold only their indices. So iterating is a walk
+ * over an array, independent of the hash, and growing the buckets moves no entry. Probing is
+ * linear: buckets are four bytes, and sixteen of them share a cache line. At most three quarters of
+ * the buckets are taken. */
 #include "base/map.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static size_t find_bucket(const tn_map *map, uint64_t key) {
   return bucket;
 }
 
-/* No probe goes past the key that came last, so its bucket is simply free again. */
+/* No probe sequence passes through the bucket of the last key, so it can simply be freed. */
 void tn_map_rewind(tn_map *map, size_t count) {
   while (map->count > count) {
     map->buckets[find_bucket(map, map->entries[map->count - 1].key)] = 0;

@@ -1,7 +1,7 @@
 /* base/map.h: a hash table from 64-bit keys to 64-bit values.
  *
- * Keys are names, handles or hashes; open addressing, removal only of the keys
- * that came last, iteration in insertion order so that nothing depends on hashing. */
+ * Keys are names, handles or hashes. Only the keys inserted last can be removed. Iteration is in
+ * insertion order, so that nothing depends on hashing. */
 #ifndef TN_BASE_MAP_H
 #define TN_BASE_MAP_H
 
@@ -22,7 +22,7 @@ typedef struct {
 void tn_map_init(tn_map *map, tn_heap *heap);
 void tn_map_free(tn_map *map);
 void tn_map_clear(tn_map *map);   /* keeps the memory */
-/* Takes out what was inserted after the first `count` keys. */
+/* Removes what was inserted after the first `count` keys. */
 void tn_map_rewind(tn_map *map, size_t count);
 /* Inserts or replaces. False when memory runs out; the map is then unchanged. */
 bool tn_map_put(tn_map *map, uint64_t key, uint64_t value);

@@ -1,4 +1,4 @@
-/* base/number_big.c: whole numbers of up to 4096 bits, schoolbook fashion.
+/* base/number_big.c: integers of up to 4096 bits, with schoolbook arithmetic.
  *
  * Only the rare exact paths come here, so clarity wins over speed; 32-bit limbs
  * keep every intermediate result inside a uint64_t. */

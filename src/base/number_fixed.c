@@ -2,13 +2,13 @@
  *
  * A double is c * 2^q, so times 10^places it is c * 5^places * 2^(q + places):
  * a whole number shifted by some bits, and rounding is a matter of the bits that
- * are shifted out. Everyday numbers fit 128 bits; the others take the long way. */
+ * are shifted out. Ordinary numbers fit 128 bits; the others use big integers. */
 #include <string.h>
 
 #include "base/number.h"
 #include "base/number_internal.h"
 
-/* Writes digits so that `places` of them stand after the point, then `padding` zeros. */
+/* Writes digits with `places` of them after the point, then `padding` zeros. */
 static size_t write_point(const char *digits, size_t count, size_t places, size_t padding, char *out) {
   size_t at = 0, whole = count > places ? count - places : 0;
   if (whole == 0) out[at++] = '0';
@@ -49,7 +49,7 @@ static bool scale_in_128_bits(uint64_t c, int right, int places, uint64_t *out) 
 }
 
 static size_t print_magnitude(uint64_t c, int q, int digits, char *out) {
-  /* c * 2^q has at most -q digits after the point; what is asked beyond is zeros. */
+  /* c * 2^q has at most -q digits after the point; further digits are zeros. */
   int places = q >= 0 ? 0 : digits < -q ? digits : -q;
   size_t padding = (size_t)(digits - places);
   char small[TN_NUMBER_BYTES], large[TN_BIG_LIMBS * 10];

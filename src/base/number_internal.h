@@ -52,8 +52,8 @@ static inline bool tn_number_exact_f64(uint64_t leading, int64_t exponent, doubl
   return true;
 }
 
-/* By way of f64: rounding twice goes wrong only where the first rounding lands on
- * a midpoint between two f32. The range keeps away from denormals and overflow. */
+/* Through f64: rounding twice is wrong only if the first rounding lands on a midpoint between two
+ * f32. The range keeps away from denormals and overflow. */
 static inline bool tn_number_exact_f32(uint64_t leading, int64_t exponent, float *out) {
   const uint64_t cut_off = (UINT64_C(1) << 29) - 1, midpoint = UINT64_C(1) << 28;
   double value;
@@ -81,8 +81,8 @@ static inline bool tn_number_near_f32(uint64_t leading, int64_t exponent, float 
 /* leading * 10^exponent, rounded once: for readers that have found the digits themselves. */
 float tn_number_f32_of(bool negative, uint64_t leading, int exponent);
 
-/* A whole number. 4096 bits hold everything that the exact paths build; the
- * bounds stand where they are called. limb[0] is the lowest; no leading zeros. */
+/* A big integer. 4096 bits hold everything that the exact paths build; the callers state the
+ * bounds. limb[0] is the lowest; no leading zeros. */
 #define TN_BIG_LIMBS 128
 typedef struct {
   uint32_t limb[TN_BIG_LIMBS];

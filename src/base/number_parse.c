@@ -1,6 +1,6 @@
 /* base/number_parse.c: decimals to floats, rounded once.
  *
- * Three roads, each taken only where it is exact:
+ * Three methods, each used only if it is exact:
  * - few digits and a small power of ten: both are floats themselves, so one
  *   multiplication or division rounds once;
  * - nineteen digits times a 128-bit power of ten: the product and a bound on its
@@ -15,7 +15,7 @@
 #include "base/number_internal.h"
 
 #define LEADING_DIGITS 19     /* fit a uint64_t */
-/* The longest midpoint has 767 digits; of what comes after only "something" matters. */
+/* The longest midpoint has 767 digits; of further digits it only matters whether one is not 0. */
 #define EXACT_DIGITS 800
 #define EXPONENT_BOUND ((int64_t)1 << 60)
 
@@ -30,7 +30,7 @@ static const format f32_format = { 24, -149, 127 };
 
 typedef enum { KIND_FINITE, KIND_INFINITY, KIND_NAN } kind;
 
-/* leading * 10^exponent, and something less than one more unit if `more`. */
+/* leading * 10^exponent, plus less than one unit if `more`. */
 typedef struct {
   kind kind;
   bool negative, more;
@@ -52,7 +52,7 @@ static bool scan_word(tn_str rest, scanned *out) {
   return true;
 }
 
-/* What stands after e: [sign] digits. Saturates: no text is long enough to undo it. */
+/* The part after e: [sign] digits. Saturates: no text is long enough to undo it. */
 static bool scan_exponent(tn_str text, size_t at, int64_t *out) {
   bool negative = false;
   int64_t value = 0;
@@ -66,8 +66,8 @@ static bool scan_exponent(tn_str text, size_t at, int64_t *out) {
   return true;
 }
 
-/* More digits than fit: takes the first nineteen again. The exponent that was
- * found counts from the last digit. */
+/* More digits than fit: reads the first nineteen again. The exponent so far counts from the last
+ * digit. */
 static void cut_to_leading(scanned *out) {
   size_t taken = 0, at = 0;
   int64_t dropped = 0;

@@ -1,9 +1,8 @@
 /* base/number_powers.c: 10^k for -342 <= k <= 324, cut to 128 bits.
  *
- * Each entry is the first 128 bits of the power, never rounded up; which power
- * of two it stands for follows from k (number_internal.h). The range is what f64
- * needs: reading meets 10^-342, printing its smallest number 10^324. A test
- * computes every entry again with whole numbers. */
+ * Each entry is the first 128 bits of the power, truncated; its exponent of two follows from k
+ * (number_internal.h). The range is what f64 needs: reading uses down to 10^-342, printing the
+ * smallest number 10^324. A test recomputes every entry with big integers. */
 #include "base/number_internal.h"
 
 const tn_wide tn_number_powers[TN_POWER_LAST - TN_POWER_FIRST + 1] = {

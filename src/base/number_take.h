@@ -1,4 +1,4 @@
-/* base/number_take.h: the ordinary numbers of data files, at a cursor.
+/* base/number_take.h: fast readers for the ordinary numbers of data files.
  *
  * Each function reads a number in the most common forms and moves the cursor
  * past it. For anything else it returns false, and the caller uses the reader
@@ -38,8 +38,8 @@ static inline int tn_take_fraction(const char **at, const char *end, int most, u
   return taken + tn_take_digits(at, end, most - taken, value);
 }
 
-/* A whole number of at most seven digits, at *at. The digits are looked at before
- * the sign: where the next number starts should wait for nothing else. */
+/* A whole number of at most seven digits, at *at. The digits are examined before the sign, so that
+ * the start of the next number depends on nothing else. */
 static inline bool tn_take_i32(const char **at, const char *end, int32_t *out) {
   const char *p = *at;
   uint64_t value = 0;
@@ -91,7 +91,7 @@ static inline bool tn_take_f32(const char **at, const char *end, float *out) {
 /* A decimal number as the digits it is written with. */
 typedef struct {
   uint64_t digits;
-  int fraction; /* how many of them stand after the point */
+  int fraction; /* how many of them are after the point */
   bool negative;
 } tn_decimal;
 
@@ -103,21 +103,22 @@ static inline uint64_t tn_decimal_word(const char *stop, size_t length) {
   return word >> (64 - 8 * length) << (64 - 8 * length);
 }
 
-/* Takes the marked byte out of a word; what is below it moves up, and `in` comes in. */
+/* Removes the marked byte from a word; the bytes below it move up, and `in` is shifted in. */
 static inline uint64_t tn_decimal_close(uint64_t word, uint64_t mark, uint64_t in) {
   uint64_t below = (mark >> 7) - 1;
   return (word & ~(mark | (mark - 1))) | (word & below) << 8 | in;
 }
 
-/* How many digits stand after the point that is marked, if it is one and the only mark; else -1. */
+/* How many digits follow the marked point, if it is one and the only mark; else -1. */
 static inline int tn_decimal_fraction(const char *stop, uint64_t mark) {
   int fraction = 7 - tn_bytes_below_mark(mark);
   return (mark & (mark - 1)) == 0 && stop[-1 - fraction] == '.' ? fraction : -1;
 }
 
 /* The decimal of `length` bytes before `stop`, where 16 bytes before `stop` can be read: an optional minus,
- * digits, at most one point. False for anything else, and for more than 16 bytes after the sign. There is no
- * loop: the text is one word or two, a shift takes the point out, and what is left are digits. */
+ * digits, at most one point. False for anything else, and for more than 16 bytes after the sign.
+ * There is no loop: the text is one word or two, a shift removes the point, and only digits are
+ * left. */
 static inline bool tn_take_decimal(const char *stop, size_t length, tn_decimal *out) {
   out->negative = stop[-(ptrdiff_t)length] == '-';
   length -= out->negative;

@@ -7,10 +7,10 @@
  * helpers that the system does not schedule cost nothing.
  *
  * Helpers start at the first job large enough for one and stay until the pool is
- * freed. Between jobs they spin for a few microseconds and then sleep. A sleeping
- * helper is woken when its share of the work is worth the measured wake-up time,
- * or when that much has been missed without it in one go. A process that forks
- * gets new helpers in the child. */
+ * freed. Between jobs they spin for about as long as they have worked, and then
+ * sleep. A sleeping helper is woken when its share of the work is worth the measured
+ * wake-up time, or when that much has been missed without it in one go. A process
+ * that forks gets new helpers in the child. */
 #ifndef TN_BASE_POOL_H
 #define TN_BASE_POOL_H
 
@@ -18,9 +18,9 @@
 
 /* A part of a job. */
 typedef struct {
-  int number, count; /* which one of how many, from 0 */
-  int thread;        /* whose scratch to use: from 0, below the threads that were asked for; no two parts that
-                        run at the same time have the same */
+  int number, count; /* index of the part, from 0, and the number of parts */
+  int thread;        /* index of the scratch memory to use, below the requested number of threads; parts that
+                      * run at the same time have different ones */
 } tn_part;
 typedef void (*tn_job)(void *context, const tn_part *part);
 
@@ -37,10 +37,10 @@ int tn_pool_threads(const tn_pool *pool);
 typedef struct {
   tn_job run;
   void *context;
-  double cost;   /* nanoseconds that all of it takes on one thread, about */
+  double cost;   /* estimated nanoseconds of the whole job on one thread */
   int threads;   /* at most, the caller's among them */
   int pieces;    /* parts for each thread; there may be fewer threads than asked for, and so fewer parts */
-  tn_stop *stop; /* asked before each part but a thread's first: later parts are left out. NULL: never */
+  tn_stop *stop; /* after a stop, no further part is begun (each thread does one); NULL: never */
 } tn_work;
 
 /* Does all parts; returns when all have ended. Without a pool (NULL) the caller does all parts of all
@@ -54,9 +54,9 @@ typedef struct {
   uint64_t jobs;       /* that were offered to helpers */
   uint64_t calls;      /* of helpers that were awake */
   uint64_t wakes;      /* of helpers that slept */
-  double wake_seconds; /* what waking one takes, as measured */
+  double wake_seconds; /* measured time to wake one */
 } tn_pool_facts;
 tn_pool_facts tn_pool_state(const tn_pool *pool);
-/* For tests: takes waking to cost so many seconds, whatever it does. 0: every helper that sleeps is woken. */
+/* For tests: assumes that waking costs so many seconds. 0: every sleeping helper is woken. */
 void tn_pool_assume_wake(tn_pool *pool, double seconds);
 #endif

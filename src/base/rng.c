@@ -1,9 +1,8 @@
 /* base/rng.c: ChaCha8, four blocks side by side.
  *
- * Blocks differ only in their counters, so word i of four blocks stands in one
- * row, and the compiler puts a row into a vector register: plain C, no
- * instruction set named, the same words. Everything is drawn in such groups of
- * four blocks; a single word costs a whole group. */
+ * Blocks differ only in their counters, so word i of four blocks is one row, and the compiler keeps
+ * a row in a vector register: portable C, and the same words everywhere. Words are always generated
+ * in groups of four blocks; a single word costs a whole group. */
 #include "base/rng.h"
 
 #include <assert.h>
@@ -46,8 +45,8 @@ static inline uint32_t rotate_left(uint32_t x, int bits) {
    a += b, d = rotate_left(d ^ a, 8),   \
    c += d, b = rotate_left(b ^ c, 7))
 
-/* Down the columns, then along the diagonals, in every lane. Written out, since
- * that is what compilers turn into vector code at their ordinary settings. */
+/* Down the columns, then along the diagonals, in every lane. Written out, because compilers
+ * vectorise that at their ordinary settings. */
 static void double_round(row s[BLOCK_WORDS]) {
   for (int i = 0; i < LANES; i++) {
     uint32_t a0 = s[0][i], a1 = s[1][i], a2 = s[2][i], a3 = s[3][i];

@@ -1,4 +1,4 @@
-/* base/rng.h: the one source of random numbers.
+/* base/rng.h: the random number generator, the only one in tern.
  *
  * ChaCha with 8 rounds turned into a sequence of 32-bit words: block counter
  * from 0, stream 0, words in block order. The sequence of a seed is a function
@@ -30,8 +30,8 @@ static inline float tn_rng_uniform_of(uint32_t word) {
 /* Standard normal from two words, by Box and Muller, rounded once from f64. */
 float tn_rng_normal_of(uint32_t first, uint32_t second);
 
-/* A generator that goes through the sequence. `seed` and `position` are all
- * there is to save: init and seek restore it. */
+/* A generator that reads the sequence in order. `seed` and `position` are its whole state: init and
+ * seek restore it. */
 #define TN_RNG_BUFFER 64
 typedef struct {
   uint64_t seed;
@@ -47,8 +47,8 @@ uint32_t tn_rng_next(tn_rng *rng);
 float tn_rng_uniform(tn_rng *rng);
 /* In [0, n), all equally likely; n is at least 1. Uses one word, rarely more. */
 uint32_t tn_rng_below(tn_rng *rng, uint32_t n);
-/* Puts the items in an order, all equally likely: for i from count-1 down to 1
- * item i is swapped with item below(i+1). */
+/* Shuffles the items, all orders equally likely: for i from count-1 down to 1 item i is swapped
+ * with item below(i+1). */
 void tn_rng_shuffle(tn_rng *rng, uint32_t *items, uint32_t count);
 /* Uses two words. */
 float tn_rng_normal(tn_rng *rng);

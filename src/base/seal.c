@@ -1,4 +1,4 @@
-/* base/seal.c: writing and checking a file's own hash. */
+/* base/seal.c: writes and checks the hash that a file carries of itself. */
 #include "base/seal.h"
 
 #include <string.h>

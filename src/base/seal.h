@@ -10,8 +10,8 @@
 
 #define TN_SEAL_DIGITS 64
 
-/* Adds the seal as the last member of an open object, with zeros for digits, and closes the object. Returns
- * where the digits stand in `out`; 0 when memory ran out. */
+/* Adds the seal as the last member of an open object, with zeros for digits, and closes the object.
+ * Returns the offset of the digits in `out`; 0 when memory runs out. */
 size_t tn_seal_reserve(tn_text *out, bool is_first_member);
 /* Writes the digits of a file that is otherwise complete; they lie inside it. */
 void tn_seal_close(char *file, size_t bytes, char *digits);

@@ -1,10 +1,9 @@
-/* base/stack.c: where the stack of the calling thread ends.
+/* base/stack.c: finds the end of the calling thread's stack.
  *
- * The system says it of the threads it made. The stack of the first thread is
- * different: it grows as it is used, down from an address that the kernel has
- * left in the auxiliary vector, as far as RLIMIT_STACK allows at that moment.
- * Anything else (a coroutine with a stack of its own, a system that does not
- * say) is taken to have the little that is usual there. */
+ * The system reports it for threads that it created. The stack of the first thread is different: it
+ * grows on demand, down from an address in the auxiliary vector, as far as RLIMIT_STACK allows at
+ * that moment. Any other stack (a coroutine's, or on a system that does not say) is assumed to have
+ * the small size that is usual there. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* pthread_getattr_np */
 #endif
@@ -18,14 +17,14 @@
 #define TN_LARGE_FRAMES 1
 #endif
 
-/* What lies below the last function that asked: the longest chain of calls that do not ask, kernels with
- * blocks of numbers in their frames among them (the largest are 33 kB), and the C library. */
+/* Reserve below the last function that checked the stack: for the longest chain of calls that do
+ * not check, including kernels with large frames (up to 33 kB), and the C library. */
 #ifdef TN_LARGE_FRAMES
 #define RESERVE ((size_t)384 << 10)
 #else
 #define RESERVE ((size_t)56 << 10)
 #endif
-/* Of a stack that nothing is known about: a coroutine's, or where a system does not say. */
+/* Assumed size of an unknown stack: a coroutine's, or on a system that does not say. */
 #ifdef __linux__
 #define ASSUMED (RESERVE + ((size_t)64 << 10))
 #else
@@ -44,8 +43,8 @@ static void assume(tn_stack *stack, uintptr_t here) { use(stack, here > ASSUMED 
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
-/* The kernel keeps 128 MB below the first thread's stack free of anything else; what lies in the upper half
- * of that is this stack and no other. */
+/* The kernel keeps 128 MB below the first thread's stack free, so an address in the upper half of
+ * that is on this stack. */
 #define FIRST_MOST ((size_t)64 << 20)
 
 static bool is_first(tn_stack *stack, uintptr_t here) {

@@ -19,19 +19,19 @@
 #include <stdint.h>
 
 typedef struct {
-  uintptr_t lowest; /* frames of functions that call themselves lie above; 0: not known */
+  uintptr_t lowest; /* frames of recursive functions must be above it; 0: not known */
   size_t size;      /* bytes of the whole stack, for diagnostics */
-  bool exceeded;    /* somebody was refused since the stack was found */
+  bool exceeded;    /* a check has failed since the stack was found */
 } tn_stack;
 
-/* Of a function that one which calls itself calls: its variables stay out of the other's frame. */
+/* For helpers of a recursive function: not inlined, so that their variables stay out of its frame. */
 #define TN_OWN_FRAME __attribute__((noinline))
 
-/* Finds the stack of the calling thread, and forgets that anybody was refused. */
+/* Finds the stack of the calling thread, and clears `exceeded`. */
 void tn_stack_find(tn_stack *stack);
 
 /* Whether the caller may call itself once more. After false it fails in whatever way it can: `exceeded` is
- * set, and whoever entered the session reports E_NESTING_LIMIT if nothing else has. */
+ * set, and the function that entered the session reports E_NESTING_LIMIT if nothing else has. */
 static inline bool tn_stack_room(tn_stack *stack) {
   if ((uintptr_t)__builtin_frame_address(0) > stack->lowest) return true;
   stack->exceeded = true;

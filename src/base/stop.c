@@ -1,11 +1,11 @@
-/* base/stop.c: the flag, the deadline, and who holds them. */
+/* base/stop.c: the flag and the deadline that stop a session, and holds on them. */
 #include "base/stop.h"
 
 #include <assert.h>
 
 #include "base/clock.h"
 
-#define CLOCK_EVERY 16   /* questions for each look at the clock */
+#define CLOCK_EVERY 16   /* checks per reading of the clock */
 
 void tn_stop_clear(tn_stop *stop) {
   atomic_store(&stop->asked, false);
@@ -35,7 +35,8 @@ void tn_stop_let_go(tn_stop *stop) {
   stop->held--;
 }
 
-/* The first question looks, so that a limit that is over already holds for what asks once only. */
+/* The first check reads the clock, so that a deadline that has passed also stops code that checks
+ * only once. */
 static bool is_over(tn_stop *stop) {
   unsigned question = atomic_fetch_add_explicit(&stop->questions, 1, memory_order_relaxed);
   if (stop->stop_at > 0 && question + 1 >= stop->stop_at) atomic_store(&stop->asked, true);

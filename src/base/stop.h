@@ -19,23 +19,25 @@
 typedef struct tn_stop {
   atomic_bool asked;      /* by tn_stop_ask */
   atomic_bool timed_out;  /* the deadline has passed */
-  atomic_bool noticed;    /* somebody has got the answer yes */
-  atomic_uint questions;  /* those that needed more than the flag */
+  atomic_bool noticed;    /* some check has answered yes */
+  atomic_uint questions;  /* checks that needed more than the flag */
   double deadline;        /* of the monotonic clock, in seconds; 0: none */
   unsigned held;          /* how many hold it */
-  unsigned stop_at;       /* for tests: the question (counted from 1) whose answer is yes; 0: none */
+  unsigned stop_at;       /* for tests: the check (counted from 1) that answers yes; 0: none */
 } tn_stop;
 
-/* An operation begins. Forgets a wish that was noticed; one that nobody has noticed yet stops what begins. */
+/* An operation begins. Clears a request that was noticed; one that was not noticed yet stops this
+ * operation. */
 void tn_stop_begin(tn_stop *stop);
-/* What runs from now on may take so many seconds; 0: any time. */
+/* Sets the deadline so many seconds from now; 0: none. */
 void tn_stop_limit(tn_stop *stop, double seconds);
-/* Forgets the wish, noticed or not. */
+/* Clears the request, noticed or not. */
 void tn_stop_clear(tn_stop *stop);
 /* From any thread or a signal handler. */
 void tn_stop_ask(tn_stop *stop);
 
-/* By the thread of the session, and only while no other thread asks. Every hold is let go. */
+/* Called by the thread of the session, and only while no other thread checks. Every hold is
+ * released. */
 void tn_stop_hold(tn_stop *stop);
 void tn_stop_let_go(tn_stop *stop);
 

@@ -171,7 +171,7 @@ typedef struct {
   uint64_t hash;   /* kept, so that growing reads no text */
 } interned;
 
-/* What is told apart by its hash is so without a look at the list. */
+/* Texts with different hashes are distinguished without reading the list. */
 typedef struct {
   tn_name name;    /* 0: free */
   uint32_t tag;    /* the upper half of its hash */
@@ -258,7 +258,7 @@ void tn_names_mark(tn_names *names) {
 
 bool tn_names_since(const tn_names *names, tn_name name) { return name > names->marked; }
 
-/* No probe goes past the name that came last, so its bucket is simply free again. */
+/* No probe sequence passes through the bucket of the last name, so it can simply be freed. */
 void tn_names_rewind(tn_names *names) {
   for (; names->list.count > names->marked; names->list.count--) {
     const interned *last = &tn_vec_last(&names->list);

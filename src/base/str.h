@@ -27,8 +27,8 @@ uint64_t tn_str_hash(tn_str text);              /* the same on every machine */
  * than TN_STR_DISTANCE_LIMIT. A character is a byte here. */
 #define TN_STR_DISTANCE_LIMIT 64
 int tn_str_distance(tn_str a, tn_str b, int limit);
-/* The candidate a user most likely meant, or an empty string when none is
- * close enough (a third of the longer text, ignoring case, ties to the first). */
+/* The candidate that the user most likely meant, or an empty string if none is close enough (edits
+ * up to a third of the longer text, ignoring case; ties to the first). */
 tn_str tn_str_suggest(tn_str wrong, const tn_str *candidates, size_t count);
 
 typedef uint32_t tn_name;
@@ -39,8 +39,8 @@ void tn_names_free(tn_names *names);
 /* 0 when memory runs out. The text is copied. */
 tn_name tn_names_intern(tn_names *names, tn_str text);
 /* 0 when the text was never interned. */
-/* A mark to go back to, one at a time: names that were interned since are forgotten and their numbers given
- * out again, so nobody may hold one. tn_names_since tells whether a name is one of them. */
+/* A mark to go back to, one at a time: names interned since are removed and their numbers reused,
+ * so no caller may keep one. tn_names_since says whether a name is one of them. */
 void tn_names_mark(tn_names *names);
 bool tn_names_since(const tn_names *names, tn_name name);
 void tn_names_rewind(tn_names *names);

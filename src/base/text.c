@@ -1,8 +1,7 @@
 /* base/text.c: a growing run of bytes, NUL-terminated.
  *
- * Everything goes through room(): it makes space for what is about to be
- * written and its NUL, or marks the text as failed. Writers then write in
- * place, so that a number is formatted where it will stand. */
+ * All writers call room(): it makes space for the new bytes and the NUL, or marks the text as
+ * failed. Writers then write in place, without an intermediate buffer. */
 #include "base/text.h"
 
 #include <assert.h>

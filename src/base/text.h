@@ -1,4 +1,4 @@
-/* base/text.h: text that grows, for everything that is printed or written.
+/* base/text.h: a growing text buffer, for everything that is printed or written.
  *
  * Out of memory sets `failed` and further additions do nothing, so a writer
  * checks once at its end. No locale, no format strings. */

@@ -1,4 +1,4 @@
-/* base/unicode.c: kinds of characters, from a table of runs of one kind. */
+/* base/unicode.c: looks up the class of a character in a table of runs. */
 #include "base/unicode.h"
 
 #include <stddef.h>

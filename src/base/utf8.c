@@ -1,9 +1,8 @@
-/* base/utf8.c: decoding, and looking over whole texts quickly.
+/* base/utf8.c: decodes and validates UTF-8.
  *
- * Source texts and data files are almost all ASCII, so they are passed eight
- * bytes at a time until a high bit shows. For the rest the second byte tells
- * everything that strictness needs: its range depends on the first byte, which
- * rules out overlong forms, surrogates and what lies past U+10FFFF. */
+ * Source texts and data files are almost all ASCII, so they are scanned eight bytes at a time for a
+ * high bit. Otherwise the second byte decides about validity: its range depends on the first byte,
+ * which rules out overlong forms, surrogates and code points past U+10FFFF. */
 #include "base/utf8.h"
 
 #include <string.h>

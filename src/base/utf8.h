@@ -28,6 +28,6 @@ tn_str tn_utf8_clip(tn_str text, size_t limit);
  * combining marks and what is invisible (control characters too), else 1. */
 int tn_utf8_width(uint32_t code);
 
-/* The text without the byte order mark that may stand at its start. */
+/* The text without a byte order mark at its start. */
 tn_str tn_utf8_unmarked(tn_str text);
 #endif

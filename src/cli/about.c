@@ -1,4 +1,4 @@
-/* cli/about.c: help, version, ops, explain: what tern says of itself. */
+/* cli/about.c: the verbs help, version, ops and explain. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -61,7 +61,7 @@ tern_status tn_cli_explain(tn_run *run) {
                             close ? hint : "tern explain alone lists the codes");
 }
 
-/* --version may stand after anything. */
+/* --version may follow anything. */
 tern_status tn_cli_version(tn_run *run) {
   tern_status status;
   if (!tn_given_option(run->command, TN_OPTION_VERSION) && !tn_cli_no_words(run, &status)) return status;

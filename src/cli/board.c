@@ -1,4 +1,4 @@
-/* cli/board.c: the history of runs as a page in a browser. */
+/* cli/board.c: the verb board. */
 #include <stdlib.h>
 
 #include "cli/cli.h"

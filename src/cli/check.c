@@ -1,4 +1,5 @@
-/* cli/check.c: says everything about programs that can be said without running them. */
+/* cli/check.c: the verb check: reports everything about programs that can be found without running
+ * them. */
 #include "cli/cli.h"
 
 static tern_status check_file(tn_run *run, const char *path) {

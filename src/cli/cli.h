@@ -121,7 +121,7 @@ void tn_cli_hint_option(tn_option option, char *room, size_t size);
 void tn_cli_hint_elsewhere(tn_option option, tn_verb verb, char *room, size_t size);
 
 /* What every verb shares (common.c). */
-/* Reports, shows, and gives TERN_USAGE. `hint` NULL: an example of the verb; "": there is none to give. */
+/* Reports, shows, and returns TERN_USAGE. `hint` NULL: an example of the verb; "": none. */
 tern_status tn_cli_usage(tn_run *run, const char *message, const char *hint);
 tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word, const char *after,
                                const char *hint);
@@ -139,7 +139,7 @@ void tn_cli_add_json(tn_json_list *list, tn_run *run);
 /* Shows what the session has to report: JSON or text, by the command. */
 tern_status tn_cli_failed(tn_run *run, tern_status status);
 void tn_cli_warnings(tn_run *run);
-/* A name for a terminal: files of somebody else may be called anything. Valid until it is called
+/* A name made safe for a terminal: names of files are untrusted. Valid until it is called
  * again. */
 const char *tn_cli_shown(tn_run *run, const char *name);
 bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status);
@@ -153,7 +153,7 @@ bool tn_cli_confine(tn_run *run, tern_status *status);
 bool tn_cli_device(tn_run *run, tern_status *status);
 /* Whether they name a GPU. */
 bool tn_cli_wants_card(const tn_command *command);
-/* Gives the program what the command line gives. */
+/* Passes the values of the command line to the program. */
 tern_status tn_cli_give(tn_run *run, tern_program *program);
 /* Shows the result of a program that ran. */
 tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status);
@@ -175,8 +175,8 @@ void tn_cli_interrupts_of_ranks(const tn_launch *launch, bool first);
 /* What a signal has asked for since the last call: to give up what is done now, or to end. */
 typedef enum { TN_SIGNAL_NONE, TN_SIGNAL_CANCEL, TN_SIGNAL_END } tn_signal;
 tn_signal tn_cli_take_signal(void);
-/* Waits until `descriptor` can be read. False when a signal came first, also one from before the call that
- * nobody has taken. */
+/* Waits until `descriptor` can be read. False when a signal came first, including one before the
+ * call that was not handled yet. */
 bool tn_cli_wait_to_read(int descriptor);
 /* Where the history of runs is: --store, or the user's data folder; NULL when there is none. */
 const char *tn_cli_store(const tn_command *command, char *room, size_t size);

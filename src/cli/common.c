@@ -1,4 +1,4 @@
-/* cli/common.c: what every verb shares: results, mistakes, interrupts, files. */
+/* cli/common.c: shared by all verbs: results, errors, interrupts, files. */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* realpath */
 #endif
@@ -20,7 +20,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* The state outside a session: whom a signal is for, which one came, and when. */
+/* The state outside a session: the session that a signal stops, which signal came, and when. */
 static tern_session *volatile interruptible;
 static volatile sig_atomic_t caught;
 static struct timespec caught_at; /* only the handler looks at it */
@@ -33,8 +33,8 @@ static double seconds_since(struct timespec then) {
   return (double)(now.tv_sec - then.tv_sec) + 1e-9 * (double)(now.tv_nsec - then.tv_nsec);
 }
 
-/* A second signal takes its default action: whatever runs has not ended for the first. It is delivered when
- * this returns. */
+/* A second signal has its default action, because the first did not end the process. It is
+ * delivered when this returns. */
 static void on_interrupt(int signal_number) {
   int problem = errno;
   if (!caught) {
@@ -154,7 +154,7 @@ void tn_cli_add_json(tn_json_list *list, tn_run *run) {
   fwrite(array + 1, 1, length - 2, stdout);
 }
 
-/* What was not done as asked, in contrast to what might be better in a program. */
+/* Something was not done as requested, in contrast to advice about a program. */
 static bool has_placeless_warning(tn_run *run) {
   for (size_t i = 0; i < tern_diagnostic_count(run->session); i++) {
     if (!tern_diagnostic_at(run->session, i).file) return true;

@@ -1,4 +1,5 @@
-/* cli/confine.c: what the command line grants and names, told to the session before anything is parsed. */
+/* cli/confine.c: passes the grants and paths of the command line to the session before anything is
+ * parsed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* cli/continue.c: a text, continued by a trained run.
+/* cli/continue.c: the verb generate: continues a text with a trained run.
  *
- * The prompt and what follows it go to standard output as they are generated.
- * With --json the text is held until all is known to be well. */
+ * The prompt and its continuation are printed as they are generated. With --json the text is held
+ * back until the end. */
 #include <stdlib.h>
 #include <string.h>
 

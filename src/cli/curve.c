@@ -1,4 +1,4 @@
-/* cli/curve.c: points, heights, characters. */
+/* cli/curve.c: draws a loss curve in terminal characters. */
 #include "cli/curve.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When it is full, neighbours are joined and each point stands for twice as many steps. */
+/* When it is full, neighbours are merged and each point covers twice as many steps. */
 #define TN_CURVE_POINTS 1024
 
 typedef struct {

@@ -1,10 +1,10 @@
-/* cli/devices.c: where to compute: --device, TERN_DEVICE, and what there is. */
+/* cli/devices.c: --device and TERN_DEVICE, and the verb devices. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 
-/* What the command line says counts more than the environment. NULL: neither says anything. */
+/* The command line takes precedence over the environment. NULL: neither is set. */
 static const char *wanted(const tn_command *command) {
   const char *name = command->value[TN_OPTION_DEVICE], *usual = getenv("TERN_DEVICE");
   return name ? name : usual && *usual ? usual : NULL;

@@ -1,4 +1,4 @@
-/* cli/emit.c: what the compiler made of a program. */
+/* cli/emit.c: the verb emit: exports the compiled program. */
 #include <string.h>
 #include <unistd.h>
 

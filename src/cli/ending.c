@@ -1,7 +1,7 @@
-/* cli/ending.c: what a person is told when a training run has ended.
+/* cli/ending.c: the messages at the end of a training run.
  *
- * A person who stopped it with Ctrl-C has made no mistake. Both endings name a command that can be copied and
- * run as it is: the words of this command, but for those that say where the run is kept. */
+ * Stopping a run with Ctrl-C is not an error. Both messages name a command that can be copied and
+ * run as it is: the words of this command, except for those that name the folder of the run. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* cli/evaluate.c: the metrics of a trained run on a file. */
+/* cli/evaluate.c: the verb evaluate: metrics of a trained run on a file. */
 #include "cli/cli.h"
 
 /* `record` is NULL where nothing is recorded: then the run's folder stays read-only. */

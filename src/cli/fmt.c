@@ -1,4 +1,4 @@
-/* cli/fmt.c: programs in their canonical form.
+/* cli/fmt.c: the verb fmt: formats programs.
  *
  * In place, as a filter for "-", or with --check and --diff without changing
  * anything. A file that does not parse is reported and left as it is. */
@@ -29,7 +29,7 @@ static bool same_line(const char *a, const char *b) {
   return length == line_length(b) && strncmp(a, b, length) == 0;
 }
 
-/* How many lines ahead in b the line of a stands, at most 50; -1: not there. */
+/* How many lines ahead in b the line of a is, at most 50; -1: not there. */
 static int ahead(const char *a, const char *b) {
   for (int i = 0; i < 50 && *b; i++, b = next_line(b)) {
     if (same_line(a, b)) return i;
@@ -131,7 +131,7 @@ static tern_status format_files(tn_run *run) {
   return worst;
 }
 
-/* A file that is formatted in place is replaced in its folder; one that cannot be is said when it is
+/* A file that is formatted in place is replaced in its folder; an error is reported when it is
  * written, if it is. */
 static tern_status name_file(tn_run *run, const char *path) {
   const tn_command *command = run->command;

@@ -1,4 +1,4 @@
-/* cli/hints.c: what to do about a mistake on the command line, from the table of verbs and options. */
+/* cli/hints.c: hints for errors on the command line, from the table of verbs and options. */
 #include <string.h>
 
 #include "cli/cli.h"

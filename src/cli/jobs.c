@@ -1,4 +1,4 @@
-/* cli/jobs.c: processes of this program, started and waited for. */
+/* cli/jobs.c: starts processes of this program and waits for them. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE 1 /* pipe2 */
 #endif
@@ -94,7 +94,7 @@ static void stop_all(const tn_job *jobs, size_t count) {
   }
 }
 
-/* Those that run now; the ends of others are told. */
+/* The jobs that run now; reports those that ended. */
 static int count_running(tn_job *jobs, size_t count, const tn_jobs_watch *watch, bool *stopped) {
   int running = 0;
   for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
 /* cli/jobs.h: commands of this program, several at a time.
  *
- * Each job is a process of its own. What it writes to standard output and standard error is kept. When this
+ * Each job is a separate process. Its standard output and standard error are kept. When this
  * process dies, the kernel ends the jobs. */
 #ifndef TN_CLI_JOBS_H
 #define TN_CLI_JOBS_H

@@ -1,4 +1,4 @@
-/* cli/line.c: reading lines.
+/* cli/line.c: reads input lines, with editing, completion and history.
  *
  * With libedit: editing, completion by the language, and a history that is kept
  * in the user's data folder. Without it: plain lines. Piped input is always
@@ -58,7 +58,7 @@ static char *read_prompted(const char *prompt, size_t *length) {
 #include <sys/stat.h>
 #include <wchar.h>
 
-/* What is used of libedit: functions, and addresses of variables. It is loaded when somebody types: the
+/* The functions and variables of libedit that are used. It is loaded for an interactive session only: the
  * dynamic linker would look up hundreds of names for it, and for the libraries it brings, at every start. */
 #define LIBRARY "libedit.so.2"
 #define EDIT_NAMES(X)                                                                                        \

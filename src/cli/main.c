@@ -1,4 +1,4 @@
-/* cli/main.c: from the command line to a verb. */
+/* cli/main.c: parses the command line and calls a verb. */
 #include <stdlib.h>
 #include <string.h>
 #if defined(__linux__)
@@ -40,7 +40,7 @@ const tn_option_info *tn_option_info_of(tn_option option) { return &options[opti
 
 /* ---- reading words ---- */
 
-/* What a mistake on the command line says; kept until there is a session to report it to. */
+/* An error on the command line; kept until there is a session to report it to. */
 typedef struct {
   tn_command *command;
   char **words;
@@ -462,7 +462,7 @@ static int run_verb(tn_command *command) {
   return tn_cli_flush() ? (int)status : TERN_FAILED;
 }
 
-/* Reading stops at the first mistake; how to tell it may stand after that. */
+/* Parsing stops at the first error; options that decide how to show it may follow. */
 static bool names_json(int count, char **words) {
   for (int i = 1; i < count; i++) {
     if (strcmp(words[i], "--json") == 0) return true;
@@ -470,8 +470,8 @@ static bool names_json(int count, char **words) {
   return false;
 }
 
-/* Deep programs need a deep stack; the pages of one that is not used cost nothing. Where the system does not
- * grant it, the library makes do with what there is. */
+/* Deep programs need a deep stack; unused pages cost nothing. If the system does not grant it, the
+ * library works with the stack it has. */
 static void ask_for_stack(void) {
 #if defined(__linux__)
   struct rlimit limit;
@@ -494,7 +494,7 @@ int main(int count, char **words) {
     status = refuse(&command, r.message, r.hint);
   } else {
     if (tn_given_option(&command, TN_OPTION_HELP)) {
-      command.word_count = 0; /* the verb is all that help is asked about */
+      command.word_count = 0; /* help is about the verb */
       if (r.verb_at > 0) add_word(&r, verbs[command.verb].name);
       command.verb = TN_VERB_HELP;
     } else if (tn_given_option(&command, TN_OPTION_VERSION)) {

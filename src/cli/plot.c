@@ -1,4 +1,4 @@
-/* cli/plot.c: the curves of training runs as an SVG, or on a terminal in its characters. */
+/* cli/plot.c: the verb plot: curves of training runs as an SVG, or in terminal characters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "cli/terminal.h"
 #include "track/track.h"
 
-/* A name that promises another format than it would get. */
+/* A file name with the extension of another format. */
 static bool is_other_picture(const char *path) {
   static const char *const others[] = { ".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".eps" };
   size_t length = strlen(path);

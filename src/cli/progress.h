@@ -16,7 +16,7 @@ typedef struct {
   bool screen;  /* standard output is one too: steps are not printed, evaluations in one line each */
   bool to_json; /* --log json */
   bool plots;   /* --plot */
-  bool drawn;   /* the line stands there now */
+  bool drawn;   /* the line is on the screen */
   bool unicode;
   int64_t first; /* the step this run began with; -1: none yet */
   tern_step last;
@@ -30,7 +30,7 @@ typedef struct {
 
 /* False after a mistake on the command line, with *status. */
 bool tn_progress_begin(tn_progress *progress, tn_run *run, tern_status *status);
-/* Where nobody looks at steps, a step costs nothing. */
+/* If nothing shows the steps, a step costs nothing. */
 tern_follower tn_progress_follower(tn_progress *progress);
 /* The line goes away; the curve is drawn if it was asked for. Before anything else is shown. */
 void tn_progress_end(tn_progress *progress);

@@ -1,4 +1,4 @@
-/* cli/repl.c: lines in, answers out.
+/* cli/repl.c: the verb repl: reads lines and prints answers.
  *
  * On a terminal with a prompt; piped, plain and quiet. The language keeps the
  * session; this file only moves lines. */
@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/line.h"
 
-/* Ctrl-C at the prompt gives up what was typed. Any other signal ends the session. */
+/* Ctrl-C at the prompt discards the line. Any other signal ends the session. */
 static bool gave_up(tern_repl *repl, tn_signal wish) {
   tern_repl_cancel(repl);
   putchar('\n');
@@ -26,7 +26,7 @@ static bool finish(tern_repl *repl) {
   return answer != TERN_REPL_MORE;
 }
 
-/* What the lines so far say together: a definition of several lines is recalled as one. */
+/* The lines so far, joined: a definition of several lines is recalled as one. */
 typedef struct {
   char *text;
   size_t length;
@@ -85,7 +85,7 @@ static void converse(tern_repl *repl, const char *prompt, const char *more) {
   }
 }
 
-/* Between the marks stands what takes no room on the line (readline's convention). */
+/* Text between the marks takes no columns (readline's convention). */
 static void make_prompt(const tn_command *command, const char *text, char out[64]) {
   if (command->color_out && tn_line_is_edited())
     snprintf(out, 64, "\001\033[1;32m\002%s\001\033[0m\002", text);

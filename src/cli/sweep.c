@@ -1,12 +1,12 @@
 /* cli/sweep.c: `tern train --sweep`: one training for every combination of values.
  *
- * Every run is a process of its own with a folder of its own below --out, named after its values, and with
- * the options of this command but for those that the sweep decides. So a run of a sweep is a run like any
- * other: it can be verified, resumed and compared. The same command again keeps the runs that are done and
- * resumes the others.
+ * Every run is a separate process with its own folder below --out, named after its values, and with
+ * the options of this command except those that the sweep sets. So a run of a sweep is an ordinary
+ * run: it can be verified, resumed and compared. Repeating the command keeps the runs that are done
+ * and resumes the others.
  *
- * Whatever is wrong with the program or with a value is found before the first run, in a process that enters
- * the sandbox and tells this one what it found; this one starts processes and stays outside until the end. */
+ * Errors in the program or in a value are found before the first run, in a process that enters the
+ * sandbox and reports to this one; this one starts processes and stays outside until the end. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ typedef struct {
   size_t axis_count;
   size_t count;        /* of runs */
   const char *out;
-  const char **set_names;  /* of --set, then of the axes but for the seed */
+  const char **set_names;  /* of --set, then of the axes except the seed */
   size_t set_count, own_count; /* all of them, and those of --set */
   tn_sweep_run *runs;
   tn_sweep_state *states;
@@ -481,8 +481,8 @@ static bool has_begun(const sweep *s, size_t run) {
   return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
 }
 
-/* A run that ends before it has begun has found a mistake that the others would find, too. A run that fails
- * later, because a loss became NaN for example, is a result. */
+/* A run that ends before it has begun has found an error that the others would find too. A run that
+ * fails later, for example because a loss became NaN, is a result. */
 static bool note_end(void *context, size_t index) {
   sweep *s = context;
   tn_job *job = &s->jobs[index];

@@ -1,4 +1,4 @@
-/* cli/terminal.c: what the environment and the system say of a terminal. */
+/* cli/terminal.c: finds out what a terminal can show. */
 #include "cli/terminal.h"
 
 #include <stdlib.h>

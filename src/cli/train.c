@@ -1,4 +1,4 @@
-/* cli/train.c: training an .ail program with its own blocks. */
+/* cli/train.c: the verb train. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static tern_status train(tn_run *run, tern_program *program, const tern_train_ru
   tn_progress_end(progress);
   if (progress->to_json) run->command->json = true; /* the log ends with the answer */
   char *stopped = is_interrupted(run, status) ? tn_ending_stopped(run, progress, wanted->out) : NULL;
-  if (progress->line) run->instead = stopped; /* nobody who sees it has made a mistake */
+  if (progress->line) run->instead = stopped; /* stopping is not an error */
   status = tn_cli_show(run, program, status);
   run->instead = NULL;
   if (stopped && !progress->line && !run->command->json && !run->command->silent) fputs(stopped, stderr);
@@ -32,7 +32,7 @@ static tern_status train(tn_run *run, tern_program *program, const tern_train_ru
   return status;
 }
 
-/* Followed by whoever looks and, with a path, by the history there. */
+/* Followed by the terminal and, with a path, by the history there. */
 static tern_status train_followed(tn_run *run, tern_program *program, tern_train_run *wanted,
                                   tn_progress *progress, const char *store) {
   tern_follower followers[2];

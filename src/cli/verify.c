@@ -1,4 +1,4 @@
-/* cli/verify.c: repeating a recorded run, to see whether every bit agrees. */
+/* cli/verify.c: the verb verify. */
 #include "cli/cli.h"
 
 tern_status tn_cli_verify(tn_run *run) {

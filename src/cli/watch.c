@@ -1,7 +1,7 @@
-/* cli/watch.c: waiting for a file to change.
+/* cli/watch.c: waits for a file to change.
  *
- * Editors write a new file and rename it over the old one, so it is the folder
- * that is watched, for the file's name. */
+ * Editors write a new file and rename it over the old one, so the folder is watched for the file's
+ * name. */
 #include "cli/cli.h"
 
 #if defined(__linux__)

@@ -1,8 +1,8 @@
-/* cluster/exchange.c: adding up along the tree within a rank.
+/* cluster/exchange.c: adds gradients along the tree within a rank.
  *
  * Buffer k holds the k-th node of the stack of tree.h, all tensors side by side. A rank ends with the largest
- * nodes of its range in buffers 0, 1, ... What comes then depends on where they are: in shared memory the
- * owners of slices read them where they are (exchange_window.c), otherwise they are sent
+ * nodes of its range in buffers 0, 1, ... The next step depends on where they are: in shared memory
+ * the owners of slices read them in place (exchange_window.c), otherwise they are sent
  * (exchange_messages.c). */
 #include <string.h>
 
@@ -144,7 +144,8 @@ bool tn_exchange_finish(tn_exchange *x) {
   return x->window ? tn_exchange_finish_window(x) : tn_exchange_finish_messages(x);
 }
 
-/* What `add` is called with: a whole tensor, this rank's piece of it, or blocks of that and the rest. */
+/* The sizes that `add` is called with: a whole tensor, this rank's piece of it, or blocks of that
+ * and the rest. */
 void tn_exchange_sizes(const tn_exchange *x, int tensor, size_t sizes[TN_EXCHANGE_SIZES]) {
   size_t piece = x->active == 1 ? 0 : tn_exchange_piece_of(x, tensor, x->rank).bytes;
   size_t block = x->block > 0 && x->block < piece ? x->block : piece;

@@ -2,9 +2,9 @@
  *
  * A step writes the tensors of each shard that this rank owns into memory of the exchange, and says when each
  * is complete. The exchange adds them up along the tree of cluster/tree.h and keeps as few
- * copies as that needs. With several ranks, the owners of slices add up what all ranks have. Ranks that share
- * memory read it where it is; otherwise what is final is sent to the owners while the rest is still being
- * computed, and the owners send everyone the sums. */
+ * copies as possible. With several ranks, the owner of each slice adds up the sums of all ranks.
+ * Ranks that share memory read them in place; otherwise complete sums are sent to the owners while
+ * the rest is still being computed, and the owners send the totals to all ranks. */
 #ifndef TN_CLUSTER_EXCHANGE_H
 #define TN_CLUSTER_EXCHANGE_H
 
@@ -51,11 +51,12 @@ int tn_exchange_sharing(const tn_exchange *exchange);
 /* What this rank owns of a tensor, and of one of so many bytes that is not exchanged. */
 tn_piece tn_exchange_own(const tn_exchange *exchange, int tensor);
 tn_piece tn_exchange_own_of(const tn_exchange *exchange, size_t bytes);
-/* In place of tn_exchange_finish: waits only for the sums of what this rank owns. Those of others are there
- * after the next meeting, and before it no shard may begin. False: the transport has failed. */
+/* Instead of tn_exchange_finish: waits only for the sums that this rank owns. Those of others are
+ * available after the next tn_exchange_meet, and no shard may begin before it. False: the transport
+ * has failed. */
 bool tn_exchange_finish_own(tn_exchange *exchange);
-/* Waits until all ranks have called it as often. What each wrote to shared memory before is there then.
- * False: the transport has failed. */
+/* A barrier: waits until all ranks have called it. Their earlier writes to shared memory are then
+ * visible. False: the transport has failed. */
 bool tn_exchange_meet(tn_exchange *exchange);
 
 typedef struct {

@@ -1,8 +1,9 @@
-/* cluster/exchange_messages.c: adding up across ranks that share no memory.
+/* cluster/exchange_messages.c: adds gradients across ranks that share no memory.
  *
- * Each slice of a rank's nodes goes to the owner of the slice, which adds up and sends everyone the sums.
- * Between two ranks everything is sent tensor by tensor, the last tensor first, because a backward pass ends
- * with the first ones; within a tensor node by node. Both sides know that order: messages need no names. */
+ * Each slice of a rank's nodes is sent to the owner of the slice, which adds them up and sends the
+ * sums to all ranks. Between two ranks everything is sent tensor by tensor, the last tensor first,
+ * because a backward pass ends with the first ones; within a tensor node by node. Both sides know
+ * that order, so messages need no tags. */
 #include <string.h>
 
 #include "cluster/internal.h"
@@ -71,7 +72,7 @@ static bool receive_nodes(const tn_exchange *x, int peer, int first) {
   return ok;
 }
 
-/* What others send can arrive from the last shard on. */
+/* Messages of others can arrive from the last shard on. */
 bool tn_exchange_expect(tn_exchange *x) {
   int first = 0;
   x->next = x->request.count - 1;

@@ -1,8 +1,9 @@
-/* cluster/exchange_window.c: adding up across ranks that share memory.
+/* cluster/exchange_window.c: adds gradients across ranks that share memory.
  *
- * The buffers of every rank are in one window, and so is one copy of the sums. Nothing is sent but a word:
- * each rank says that its nodes are complete, the owners of slices read them where they are and add up, and
- * each says that its slice is there. A rank writes its buffers again only after it has heard that from all.
+ * The buffers of every rank are in one window, and so is one copy of the sums. Messages are only
+ * signals: each rank signals that its nodes are complete, the owners of slices read them in place
+ * and add them up, and each signals that its slice is ready. A rank overwrites its buffers only
+ * after it has that signal from all.
  *
  * A slice is added up block by block, so that partial sums stay in the cache; each number of the other ranks
  * is read once. */
@@ -73,7 +74,7 @@ bool tn_exchange_meet(tn_exchange *x) {
   return ok && tn_transport_wait(t);
 }
 
-/* A place in a buffer of the window, as many bytes from its beginning. */
+/* An address in a buffer of the window, by its offset in bytes. */
 static char *place_of(const tn_exchange *x, int rank, int node, size_t from) {
   return x->window + (size_t)(x->before[rank] + node) * tn_exchange_buffer_bytes(x) + from;
 }

@@ -1,4 +1,4 @@
-/* cluster/internal.h: what the files of an exchange share. */
+/* cluster/internal.h: shared by the files of an exchange. */
 #ifndef TN_CLUSTER_INTERNAL_H
 #define TN_CLUSTER_INTERNAL_H
 
@@ -34,7 +34,7 @@ struct tn_exchange {
   char *partial;          /* sums of a block that are not final */
   size_t block;           /* bytes of one of them */
   int partials;
-  char *heard;            /* by rank: where its word arrives */
+  char *heard;            /* by rank: where its signal arrives */
 };
 
 /* The bytes of a buffer: all tensors side by side. */

@@ -1,4 +1,4 @@
-/* cluster/neighbours.c: who of this machine is gone, or stopped. */
+/* cluster/neighbours.c: detects ranks on this machine that have ended or are stopped. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel's own number of this start of the machine: names of machines may be alike. */
+/* The kernel's boot id: host names may be equal. */
 static void find_machine(char *machine, size_t room) {
   int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
   if (file < 0) return;

@@ -1,10 +1,9 @@
-/* cluster/sockets.c: messages between ranks on one machine.
+/* cluster/sockets.c: a transport over sockets between ranks on one machine.
  *
- * Each message is a frame: what it is, how long, then its bytes. They are read
- * straight into the memory that waits for them, so a message nobody waits for yet
- * stays in the kernel, and the peer that sent it waits in turn. Sending and
- * receiving never block each other, so two ranks may send each other any amount
- * at once.
+ * Each message is a frame: its kind, its length, then its bytes. Frames are read directly into the
+ * memory of the receiver, so a message that nobody waits for yet stays in the kernel, and its
+ * sender waits in turn. Sending and receiving never block each other, so two ranks may send each
+ * other any amount at once.
  *
  * Beside messages there are two notices. FAILED says which rank failed, and why;
  * GOODBYE that a rank needs nothing more. A connection that ends without either
@@ -22,7 +21,7 @@
 #include "cluster/window.h"
 
 #define MAGIC      0x6e726574u /* "tern" */
-#define SLICE      TN_STOPPED_LOOK /* milliseconds without a look at the stop and at stopped ranks */
+#define SLICE      TN_STOPPED_LOOK /* milliseconds between two checks for a stop and for stopped ranks */
 #define FAREWELL   0.5         /* seconds to tell the others that this rank ends */
 #define SPARE      4096        /* bytes that are moved at a time where there is no memory for them */
 #define PASSES     256         /* over what comes in, to find a failure after it */
@@ -68,7 +67,7 @@ typedef struct {
   char host[TN_HOST_BYTES];
   tn_sockets_witness witness;
   tn_window window;
-  bool gave_up; /* nothing is queued any more; what still comes is thrown away */
+  bool gave_up; /* nothing is queued any more; incoming data is discarded */
   bool told;    /* the others know of the failure */
 } sockets;
 
@@ -106,8 +105,8 @@ static void pop(queue *q) {
   if (++q->first == q->items.count) q->first = q->items.count = 0;
 }
 
-/* Whoever has queued messages may free them now. Of one that is partly sent the rest is sent as zeros: its
- * receiver is about to learn of the failure. False. */
+/* The owners of queued messages may free them now. The rest of a partly sent message is sent as
+ * zeros: its receiver is about to learn of the failure. False. */
 static bool give_up(sockets *s) {
   for (int i = 0; i < s->base.size && !s->gave_up; i++) {
     queue *out = &s->peers[i].out.queue, *in = &s->peers[i].in.queue;
@@ -271,7 +270,8 @@ static void receive_some(sockets *s, int rank) {
   }
 }
 
-/* A peer that cannot be written to may have said why before it went; that is still to be read. */
+/* A peer that cannot be written to may have sent the reason before it ended; that is still to be
+ * read. */
 static void broke_off(sockets *s, int rank) {
   receive_some(s, rank);
   (void)lost(s, rank);
@@ -296,7 +296,7 @@ static short events_of(const sockets *s, const peer *p) {
   return (short)((is_early(s, p) ? 0 : POLLIN) | (sends ? POLLOUT : 0));
 }
 
-/* What is asked nothing is left out: its end would be reported repeatedly. */
+/* Connections without requested events are left out: poll would report their end repeatedly. */
 static int poll_peers(sockets *s, int milliseconds) {
   for (int i = 0; i < s->base.size; i++) {
     short events = events_of(s, &s->peers[i]);
@@ -305,7 +305,8 @@ static int poll_peers(sockets *s, int milliseconds) {
   return poll(s->polled, (nfds_t)s->base.size, milliseconds);
 }
 
-/* Receiving comes first: what a rank said before its connection broke is read before the break is noticed. */
+/* Receiving comes first: the last message of a rank is read before the broken connection is
+ * noticed. */
 static void serve(sockets *s) {
   for (int i = 0; i < s->base.size; i++) {
     if (s->polled[i].revents & ~POLLOUT) receive_some(s, i);
@@ -316,7 +317,7 @@ static void serve(sockets *s) {
   }
 }
 
-/* Nothing is waited for any more. Whether somebody has failed may stand after messages. */
+/* Nothing is waited for any more. A notice of failure may follow messages. */
 static bool look_for_failure(sockets *s) {
   give_up(s);
   for (int i = 0; i < PASSES && s->base.failure.rank < 0 && poll_peers(s, 0) > 0; i++) serve(s);

@@ -1,4 +1,4 @@
-/* cluster/sockets.h: a transport over stream sockets that are connected already. */
+/* cluster/sockets.h: a transport over connected stream sockets. */
 #ifndef TN_CLUSTER_SOCKETS_H
 #define TN_CLUSTER_SOCKETS_H
 
@@ -9,10 +9,11 @@
 /* What is known of the ranks from outside, for the reason of a failure. */
 typedef struct {
   void *context;
-  /* A rank is gone without a word: the reason into `reason` (TN_REASON_BYTES), if it is known. */
+  /* A rank has ended without a notice: writes the reason to `reason` (TN_REASON_BYTES), if it is
+   * known. */
   bool (*explain)(void *context, int rank, char *reason);
   /* Asked every TN_STOPPED_LOOK milliseconds of waiting: a rank that is stopped (SIGSTOP) and was so the last
-   * TN_STOPPED_LOOKS times; -1: none. NULL: nobody can tell. */
+   * TN_STOPPED_LOOKS times; -1: none. NULL: unknown. */
   int (*find_stopped)(void *context);
 } tn_sockets_witness;
 

@@ -1,4 +1,4 @@
-/* cluster/transport.c: what all transports share. */
+/* cluster/transport.c: shared by all transports. */
 #include "cluster/transport.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ bool tn_transport_wait(tn_transport *t) {
   return t->failure.rank < 0;
 }
 
-/* Ranks that fail together are rare; of two that say it, nothing worse comes than a second diagnostic. */
+/* Ranks rarely fail at the same time; if two report, the only consequence is a second diagnostic. */
 bool tn_transport_tells(const tn_transport *t) {
   bool alone = t->failure.rank == 0 && t->failure.silent;
   return t->rank == (alone ? 1 : 0);

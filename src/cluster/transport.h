@@ -23,8 +23,8 @@
 
 /* The rank that failed first, as far as this one knows. Texts end with a NUL. */
 typedef struct {
-  int rank;                     /* -1: nobody */
-  bool silent;                  /* it is gone without a word, so it has not shown why */
+  int rank;                     /* -1: none */
+  bool silent;                  /* it ended without a notice, so it has not shown why */
   char host[TN_HOST_BYTES];
   char reason[TN_REASON_BYTES];
 } tn_rank_failure;
@@ -38,9 +38,9 @@ struct tn_transport {
   bool (*send)(tn_transport *t, int peer, const void *bytes, size_t count);
   bool (*receive)(tn_transport *t, int peer, void *bytes, size_t count);
   /* Moves what can be moved now, and waits for up to so many milliseconds when nothing can; 0: does not wait.
-   * False: a rank has failed (`failure`), or this process was asked to stop (nobody has failed); then what is
-   * queued is given up, and further calls only find out whether somebody has failed. Call it now and then
-   * during a long computation: only here a rank learns that another one is gone. */
+   * False: a rank has failed (`failure`), or this process was asked to stop (no rank has failed);
+   * then the queue is dropped, and further calls only check whether a rank has failed. Call it now
+   * and then during a long computation: only here a rank learns that another one is gone. */
   bool (*progress)(tn_transport *t, int milliseconds);
   /* This rank ends before the training does: tells every other rank, for at most a second. If another rank
    * has failed already, passes that on instead of the reason. */
@@ -48,10 +48,10 @@ struct tn_transport {
   /* This rank needs nothing more: sends what is queued, and says so. If that cannot be done, or somebody has
    * failed, it is `fail`, unless that was called. Frees. */
   void (*close)(tn_transport *t);
-  /* Memory that all ranks read and write, of zeros at first, aligned to a page, until `close`. Every rank
-   * asks for the same sizes in the same order. What was written before a message was sent is there for
-   * whoever receives that message. NULL: there is not so much; so it is for every rank. Where ranks share no
-   * memory the function itself is NULL (tn_transport_share asks). */
+  /* Memory that all ranks read and write, initially zero, page-aligned, valid until `close`. Every
+   * rank requests the same sizes in the same order. Writes before a message was sent are visible to
+   * its receiver. NULL: not enough memory, for every rank alike. If ranks share no memory the
+   * function itself is NULL (tn_transport_share checks). */
   void *(*share)(tn_transport *t, size_t bytes);
   size_t pending;            /* messages queued and not yet moved */
   tn_rank_failure failure;
@@ -63,8 +63,8 @@ void *tn_transport_share(tn_transport *t, size_t bytes);
 /* Moves all that is queued. False as with `progress`. */
 bool tn_transport_wait(tn_transport *t);
 
-/* Whether this rank is the one to tell the user about a failure: rank 0, unless it is gone without a word;
- * then the lowest of the others. */
+/* Whether this rank reports a failure to the user: rank 0, unless it ended without a notice; then
+ * the lowest of the others. */
 bool tn_transport_tells(const tn_transport *t);
 
 /* Notes a failure, unless one is known; for transports. The texts are cut where they are too long. False. */

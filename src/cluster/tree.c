@@ -1,4 +1,4 @@
-/* cluster/tree.c: ranges of shards, nodes of the tree, slices of tensors. */
+/* cluster/tree.c: computes ranges of shards, nodes of the tree, and slices of tensors. */
 #include "cluster/tree.h"
 
 int tn_tree_active(int shards, int ranks) { return ranks < shards ? ranks : shards; }

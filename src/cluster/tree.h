@@ -2,9 +2,9 @@
  *
  * `shards = s` says what is computed: the sum over s shards along one binary tree. A node of the tree is the
  * range [i * 2^k, min((i + 1) * 2^k, s)); its sum is that of its left half plus that of its right half. Ranks
- * say who computes it: each owns a range of neighbouring shards and adds up the largest nodes inside its
- * range. These are added further by the owners of slices: each rank owns some chunks of the gradients, gets
- * what the others have of them, and sends everyone the sum.
+ * determine who computes it: each owns a range of neighbouring shards and adds up the largest nodes
+ * inside its range. The owners of slices add these up: each rank owns some chunks of the gradients,
+ * gets the sums of the others for them, and sends the total to all ranks.
  *
  * An adder pushes nodes from left to right and joins the two topmost while they are siblings. So every sum
  * consists of the same additions for every number of ranks. */
@@ -44,7 +44,7 @@ int tn_tree_nodes(int shards, tn_shards range, tn_shards out[TN_TREE_DEPTH], int
 
 /* ---- slices ----
  *
- * Tensors stand one after another, each from a chunk of its own on. Chunks are dealt out to the ranks in
+ * Tensors follow each other, and each begins at a new chunk. Chunks are assigned to the ranks in
  * order. */
 
 #define TN_TREE_CHUNK 4096 /* bytes: 1024 elements of f32, 512 of f64 */

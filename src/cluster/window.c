@@ -44,7 +44,8 @@ int tn_window_new(void) {
   return -1;
 }
 
-/* Without the seal another process could take the memory away, and touching it would end this one. */
+/* Without the seal another process could truncate the file, and touching the memory would end this
+ * process. */
 static bool is_sealed(int descriptor) {
   int seals = fcntl(descriptor, F_GET_SEALS);
   return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;

@@ -1,4 +1,4 @@
-/* cluster/window.h: memory that the ranks of one machine share.
+/* cluster/window.h: memory that the ranks on one machine share.
  *
  * A window is an anonymous file in memory. One process makes it as large as it could ever need to be and
  * passes its descriptor on; pages exist once they are touched. Every rank maps it before the sandbox is

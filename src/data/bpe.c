@@ -1,8 +1,8 @@
-/* data/bpe.c: a tokenizer.json, read.
+/* data/bpe.c: reads a Hugging Face tokenizer.json.
  *
- * Members come in any order, so merges are kept as texts until the vocabulary
- * is known. Everything that could change a token and that is not understood is
- * a fault; what only concerns decoding, offsets or batches is skipped. */
+ * Members come in any order, so merges are kept as texts until the vocabulary is known. An unknown
+ * setting that could change a token is a fault; settings for decoding, offsets or batches are
+ * skipped. */
 #include "data/bpe.h"
 
 #include <string.h>
@@ -98,7 +98,7 @@ static bool read_token(loader *l, const char *part, int32_t *out) {
   return is_token(&token, out) ? true : wrong_form(l, part);
 }
 
-/* A text that has to be absent, null or empty. */
+/* A text that must be absent, null or empty. */
 static bool read_nothing(loader *l, const char *part) {
   tn_json_token token;
   if (!next(l, &token)) return false;
@@ -106,7 +106,7 @@ static bool read_nothing(loader *l, const char *part) {
   return unsupported(l, part, token.text);
 }
 
-/* A flag that has to be false, or null. */
+/* A flag that must be false or null. */
 static bool read_unset(loader *l, const char *part) {
   tn_json_token token;
   if (!next(l, &token)) return false;
@@ -230,7 +230,7 @@ static bool read_model(loader *l) {
   return ok;
 }
 
-/* Whether the next value is an object; null is none and fine, too. */
+/* Whether the next value is an object; null is not, and is accepted. */
 static bool begins_object(loader *l, const char *part, bool *object) {
   tn_json_token token;
   if (!next(l, &token)) return false;

@@ -1,10 +1,9 @@
 /* data/bpe.h: byte-level byte pair encoding, from the tokenizer.json of Hugging Face.
  *
- * A text is divided at added tokens, then by GPT-2's rule (a word with the space
- * before it, a number, other signs, white space), and each part is merged, pair
- * by pair in the order of the file's merges, from single bytes to tokens. The
- * numbers are those of the library without the special tokens that a
- * post-processor adds.
+ * A text is split at added tokens, then by GPT-2's rule (a word with the space before it, a number,
+ * other signs, white space). Each part is merged, pair by pair in the order of the file's merges,
+ * from single bytes to tokens. The token ids equal those of the Hugging Face library without the
+ * special tokens that a post-processor adds.
  *
  * Another model, normaliser, pre-tokeniser or post-processor, or an option that
  * would change a result, is refused by name. */
@@ -41,6 +40,6 @@ bool tn_bpe_encode(tn_bpe *bpe, tn_str text, size_t limit, tn_i32s *out);
 int32_t tn_bpe_size(const tn_bpe *bpe);
 /* What the file pads with, or 0. */
 int32_t tn_bpe_padding(const tn_bpe *bpe);
-/* The bytes of a token, added to `out`; nothing for a number that is none. */
+/* Adds the bytes of a token to `out`; nothing for an unknown id. */
 void tn_bpe_decode(const tn_bpe *bpe, int32_t token, tn_text *out);
 #endif

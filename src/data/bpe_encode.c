@@ -1,4 +1,4 @@
-/* data/bpe_encode.c: from a text to tokens, and back. */
+/* data/bpe_encode.c: encodes text as tokens, and decodes tokens. */
 #include <string.h>
 
 #include "base/unicode.h"
@@ -46,8 +46,8 @@ static tn_bpe_merge pop_merge(tn_bpe *bpe) {
   return first;
 }
 
-/* A merge of the queue may be stale: its symbols have merged with others. It counts as long as what stands
- * there now still becomes the same token. */
+/* A merge of the queue may be stale: its symbols have merged with others. It is valid if the
+ * current symbols still become the same token. */
 static bool apply_merge(tn_bpe *bpe, const tn_bpe_merge *merge) {
   tn_bpe_symbol *symbols = bpe->symbols.at, *left = &symbols[merge->place];
   tn_bpe_merge now;
@@ -121,7 +121,8 @@ static tn_unicode_kind kind_at(tn_str text, size_t at, size_t *length) {
   return kind == TN_UNICODE_MARK ? TN_UNICODE_OTHER : kind;
 }
 
-/* Where the run of characters of one kind ends that begins at `at`; *last is where its last one begins. */
+/* The end of the run of characters of one kind that begins at `at`; *last is where its last
+ * character begins. */
 static size_t end_of_run(tn_str text, size_t at, tn_unicode_kind kind, size_t *last) {
   size_t length;
   while (at < text.len && kind_at(text, at, &length) == kind) {
@@ -211,7 +212,7 @@ static bool encode_normalized(tn_bpe *bpe, tn_str text, size_t end, tn_i32s *out
   return true;
 }
 
-/* Before them come those that are looked for in the text as it is. */
+/* First, added tokens that are matched in the original text. */
 bool tn_bpe_encode(tn_bpe *bpe, tn_str text, size_t limit, tn_i32s *out) {
   size_t end = limit < SIZE_MAX - out->count ? out->count + limit : SIZE_MAX;
   for (size_t start = 0, at; start < text.len && out->count < end; start = at) {
@@ -226,7 +227,7 @@ bool tn_bpe_encode(tn_bpe *bpe, tn_str text, size_t limit, tn_i32s *out) {
 
 /* ---- back ---- */
 
-/* The byte that a letter stands for, or -1: tn_bpe_letter the other way round. */
+/* The byte of a letter, or -1: the inverse of tn_bpe_letter. */
 static int byte_of(uint32_t letter) {
   if (letter < 256) return tn_bpe_letter(letter) == letter ? (int)letter : -1;
   uint32_t place = letter - 256;

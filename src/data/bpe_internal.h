@@ -1,4 +1,4 @@
-/* data/bpe_internal.h: what bpe.c reads from a file and bpe_encode.c merges with. */
+/* data/bpe_internal.h: the tokenizer that bpe.c reads and bpe_encode.c uses. */
 #ifndef TN_DATA_BPE_INTERNAL_H
 #define TN_DATA_BPE_INTERNAL_H
 
@@ -7,7 +7,7 @@
 
 #define TN_BPE_TOKEN_LIMIT (1 << 24) /* the largest number a token may have */
 
-/* A text that is one token wherever it stands. */
+/* A text that is one token wherever it occurs. */
 typedef struct {
   tn_str text;
   int32_t token;
@@ -45,7 +45,7 @@ struct tn_bpe {
   tn_text word;
 };
 
-/* The character that stands for a byte in a vocabulary: itself where it is printable, else the next of
+/* The character of a byte in a vocabulary: itself if it is printable, else the next of
  * those from U+0100 on. */
 uint32_t tn_bpe_letter(unsigned byte);
 /* The token of a text in that alphabet, or -1. */

@@ -1,4 +1,4 @@
-/* data/columns.c: columns come and go. */
+/* data/columns.c: allocates, grows and frees columns. */
 #include "data/columns.h"
 
 #include <string.h>

@@ -2,8 +2,7 @@
  *
  * A column holds `width` items per row, row after row, in four bytes each;
  * texts are concatenated until a vocabulary turns them into numbers. Readers fill
- * columns and describe an error in a file as a tn_data_fault; the caller words
- * the message. */
+ * columns and describe an error in a file as a tn_data_fault; the caller reports it. */
 #ifndef TN_DATA_COLUMNS_H
 #define TN_DATA_COLUMNS_H
 
@@ -72,7 +71,7 @@ bool tn_column_tensor(const tn_columns *columns, size_t column, bool vector, tn_
 typedef enum {
   TN_DATA_OK,
   TN_DATA_STOPPED,    /* the stop of the heap */
-  TN_DATA_REFUSED,    /* by the caller that takes the rows and has said why */
+  TN_DATA_REFUSED,    /* by the caller that takes the rows and has reported why */
   TN_DATA_MEMORY,
   TN_DATA_FILE,       /* see `file` */
   TN_DATA_UTF8,       /* not UTF-8 */
@@ -87,9 +86,9 @@ typedef enum {
   TN_DATA_FINITE,     /* `value` is not a finite f32 */
   TN_DATA_WHOLE,      /* `value` is not a whole number, or does not fit i32 */
   TN_DATA_MISSING,    /* there is no value */
-  TN_DATA_NO_COLUMN,  /* the file has no `column`; `value`: perhaps this was meant */
+  TN_DATA_NO_COLUMN,  /* the file has no `column`; `value`: a suggestion */
   TN_DATA_SAME_NAME,  /* the file has two of them */
-  TN_DATA_NO_NAMES,   /* the first row has numbers, and the header was nobody's choice */
+  TN_DATA_NO_NAMES,   /* the first row has numbers, and `header` was not set */
   TN_DATA_JSON,       /* a line is not a JSON object: see `reason` */
   TN_DATA_KIND,       /* the value of `column` is not what `reason` says it should be */
   TN_DATA_WIDTH       /* the row has `received` items for a column that takes `expected` */
@@ -102,7 +101,7 @@ typedef struct {
   tn_file_status file;
   uint64_t line, col;            /* from 1, col in characters; 0: no place */
   char column[TN_DATA_SHOWN];    /* the name of the column, else its number from 0; or "" */
-  char value[TN_DATA_SHOWN];     /* what stands there, cut to this size */
+  char value[TN_DATA_SHOWN];     /* the text found there, truncated */
   int64_t expected, received;
   const char *reason;            /* static */
   size_t asked;                  /* which of the request's columns wanted it */

@@ -1,14 +1,13 @@
-/* data/csv.c: from the bytes of a CSV file to columns.
+/* data/csv.c: reads a CSV file into columns.
  *
- * A window holds what has been read and not yet used. Rows are taken from its
- * start; one whose end is not in it yet is put back and tried again when the
- * window has doubled, so the work stays linear in the file, however long a row.
+ * A window holds bytes that have been read and not yet used. Rows are taken from its start; an
+ * incomplete row is tried again when the window has doubled, so the work stays linear in the file,
+ * however long a row is.
  *
- * What a cell is for is known from its place in the row (`use`). The ordinary
- * number is read where it stands: the ends of cells are found for 64 bytes at
- * once, and a number takes no loop over its digits. For that the window has
- * bytes that may be read before its start, and zeros past its end. Every other
- * cell is first cut out and its quotes undone, then judged (csv_cell.c). */
+ * The position of a cell in its row determines its use (`use`). Ordinary numbers are parsed in
+ * place: the ends of cells are found for 64 bytes at once, and there is no loop over digits. For
+ * that the window has readable bytes before its start, and zeros past its end. Every other cell is
+ * first copied without its quotes, then interpreted (csv_cell.c). */
 #include "data/csv.h"
 
 #include <string.h>
@@ -182,8 +181,8 @@ static TN_OWN_FRAME bool take_long(const char *from, const char *stop, target t)
   return true;
 }
 
-/* Up to eight digits and nothing else, for which there is no branch by their number: that would be guessed
- * wrong in every other cell. */
+/* Up to eight digits and nothing else, without a branch on their number, which would be
+ * mispredicted in every other cell. */
 static inline bool take_digits(const char *from, const char *stop, target t) {
   size_t length = (size_t)(stop - from);
   if (length - 1 >= 8) return false;
@@ -262,8 +261,8 @@ static inline const char *take_row(const tn_csv *csv, mark_reader *m, const char
   }
 }
 
-/* Rows that hold nothing but ordinary numbers, up to the first of another form. What short rows cost is what
- * is done per row, so that is as little as can be. */
+/* Rows of only ordinary numbers, up to the first of another form. The work per row dominates short
+ * rows, so it is kept minimal. */
 static bool take_rows(tn_csv *csv) {
   size_t most = tn_csv_rows_ahead(csv), rows = 0;
   const char *from = csv->at, *next;
@@ -330,7 +329,7 @@ static outcome read_first(tn_csv *csv) {
   }
 }
 
-/* Where a row begins, to return to when it is not whole. Texts of such a row are forgotten. */
+/* The start of a row, to return to if it is incomplete. Texts of such a row are dropped. */
 static void put_back(tn_csv *csv, const char *start, uint64_t line) {
   csv->at = csv->line_start = start;
   csv->line = line;

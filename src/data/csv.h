@@ -39,7 +39,7 @@ typedef struct {
   float fill;
   tn_csv_classes classes; /* CLASS */
   bool ignored;  /* its cells are not read and may be missing; they are not among those left over */
-  tn_str other;  /* JSONL: another key that stands in for that of a single pick; empty: none */
+  tn_str other;  /* JSONL: an alternative key of a single pick; empty: none */
   size_t width;  /* JSONL: items of a row; 0: as many as the first row has */
   tn_shape row;  /* JSONL: how lists may nest; lengths may be unknown */
 } tn_csv_column;
@@ -47,9 +47,9 @@ typedef struct {
 typedef struct {
   const char *path; /* NUL-terminated */
   bool resolved;    /* as tn_file_read_pieces */
-  char delimiter;   /* an ASCII character that is no quote, line end or part of a number */
+  char delimiter;   /* an ASCII character other than a quote, a line end or part of a number */
   bool header;      /* the first row has the names of the columns */
-  bool header_is_default; /* nobody said so: a row of numbers alone is refused */
+  bool header_is_default; /* by default: a first row of only numbers is refused */
   const tn_csv_column *columns;
   size_t column_count;
   /* Takes the rows that were read, TN_CSV_CHUNK at a time, so that a file may be larger than memory. They are
@@ -68,6 +68,6 @@ typedef struct {
 bool tn_csv_read(tn_heap *heap, const tn_csv_request *request, tn_columns *out, tn_data_fault *fault);
 /* The same, but a first row that does not begin with a number has the names of the columns. */
 bool tn_csv_read_guessed(tn_heap *heap, tn_csv_request *request, tn_columns *out, tn_data_fault *fault);
-/* The delimiter that the end of a path tells, .csv or .tsv; 0: it is not a table. */
+/* The delimiter by the extension of a path, .csv or .tsv; 0: it is not a table. */
 char tn_csv_delimiter(tn_str path);
 #endif

@@ -1,4 +1,4 @@
-/* data/csv_cell.c: what the cells of a CSV file mean. */
+/* data/csv_cell.c: assigns the cells of a CSV file to columns, and reads their values. */
 #include <math.h>
 
 #include "base/number.h"
@@ -38,7 +38,7 @@ static bool no_column(tn_csv *csv, const tn_csv_pick *pick) {
   return tn_csv_fail(csv, TN_DATA_NO_COLUMN);
 }
 
-/* The cells that a pick stands for. */
+/* The cells of a pick. */
 static bool find_pick(tn_csv *csv, const tn_csv_pick *pick, size_t *first, size_t *last) {
   size_t found = SIZE_MAX;
   *first = pick->first, *last = pick->last;
@@ -73,7 +73,7 @@ static bool add_use(tn_csv *csv, size_t cell, size_t column) {
   return true;
 }
 
-/* Cells that are left to a column which is not read; they need not be there. */
+/* Cells of a column that is not read; they may be missing. */
 static void ignore_picks(tn_csv *csv, const tn_csv_column *column) {
   for (size_t i = 0; i < column->pick_count; i++) {
     const tn_csv_pick *pick = &column->picks[i];

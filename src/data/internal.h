@@ -1,4 +1,4 @@
-/* data/internal.h: what the readers of data files share. */
+/* data/internal.h: shared by the readers of data files. */
 #ifndef TN_DATA_INTERNAL_H
 #define TN_DATA_INTERNAL_H
 
@@ -19,13 +19,13 @@ typedef struct {
 bool tn_jsonl_line(tn_table_reader *reader, tn_str line);
 bool tn_tsv_line(tn_table_reader *reader, tn_str line);
 
-/* The features of the row stand after `before` in the table's column: is it as many as in the
+/* The features of the row follow `before` in the table's column: are there as many as in the
  * rows before? */
 bool tn_table_check_width(tn_table_reader *reader, size_t before);
 size_t tn_table_feature_count(const tn_table *table);
 /* The same for labels that are lists. */
 bool tn_table_check_label_width(tn_table_reader *reader, size_t before);
-/* `label` is kept where labels are wanted and no lists: those stand in the table already. */
+/* `label` is kept if labels are read and are not lists, which are already in the table. */
 bool tn_table_add_row(tn_table_reader *reader, int64_t label);
 bool tn_table_out_of_memory(tn_table_reader *reader);
 /* The place of a byte of the line, in characters from 1. */

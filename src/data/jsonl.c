@@ -1,7 +1,6 @@
-/* data/jsonl.c: one JSON object a line: {"tokens": [3, 1, 4], "label": 1}.
+/* data/jsonl.c: one JSON object per line: {"tokens": [3, 1, 4], "label": 1}.
  *
- * Keys that the program does not name are skipped. A key that stands twice
- * counts the last time. */
+ * Keys that the program does not name are skipped. The last of repeated keys counts. */
 #include "data/internal.h"
 
 typedef struct {
@@ -23,7 +22,7 @@ static bool syntax_error(row_reader *row, const char *reason) {
                    TN_STR("reason", reason), TN_INT("col", tn_table_column(reader, at)));
 }
 
-/* A line that is not JSON gets its own message, not that of a wrong value. */
+/* A line that is not JSON has its own message, not that of a wrong value. */
 static bool wrong_type(row_reader *row, tn_str field, const char *expected) {
   tn_table_reader *reader = row->reader;
   tn_json_token rest;
@@ -106,7 +105,7 @@ static bool read_label(row_reader *row, const tn_json_token *token, bool other_n
   return true;
 }
 
-/* `label` and `labels` stand in for each other. */
+/* `label` and `labels` are interchangeable. */
 static bool is_other_name(tn_str wanted, tn_str key) {
   return (tn_str_is(wanted, "label") && tn_str_is(key, "labels")) ||
          (tn_str_is(wanted, "labels") && tn_str_is(key, "label"));

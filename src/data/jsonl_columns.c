@@ -1,4 +1,4 @@
-/* data/jsonl_columns.c: lines of JSON become columns.
+/* data/jsonl_columns.c: reads lines of JSON into columns.
  *
  * The keys of an object come in any order, so the value of each key is kept first
  * (`field`); the whole row then goes into the columns. */
@@ -23,7 +23,7 @@ typedef struct {
 
 /* Lists within lists: how long those of each depth are. */
 typedef struct {
-  int depth, leaf; /* where items stand; 0: there were none */
+  int depth, leaf; /* where items are; 0: there were none */
   int64_t count[TN_RANK_LIMIT], length[TN_RANK_LIMIT]; /* so far, and of the first list; -1: not known */
 } nesting;
 
@@ -70,7 +70,7 @@ static void show_value(char *out, const tn_json_token *token) {
   memcpy(out + 1 + shown.len, "\"", 2);
 }
 
-/* A line that is not JSON is that first, wherever the mistake is. */
+/* A line that is not JSON is reported as such first, wherever the error is. */
 static bool wrong(reader *r, const field *s, const tn_json_token *at, tn_data_problem problem,
                   const char *reason) {
   tn_json_token rest = *at;
@@ -183,7 +183,7 @@ static bool begin_list(nesting *n, const tn_shape *row) {
   return true;
 }
 
-/* Items of the innermost list; all stand equally deep. */
+/* Items of the innermost list; all are equally deep. */
 static bool add_items(nesting *n, size_t count) {
   n->count[n->depth - 1] += (int64_t)count;
   if (count > 0 && n->leaf == 0) n->leaf = n->depth;
@@ -242,7 +242,7 @@ static bool read_field(reader *r, field *s) {
   return keep_item(r, s, &token);
 }
 
-/* Whether this key is the one of the field; one that only stands in for it gives way. */
+/* Whether this key is that of the field; an alternative key gives way to it. */
 static bool is_for(field *s, tn_str key) {
   bool own = tn_str_equal(key, s->key);
   bool other = !own && s->wanted->other.len > 0 && tn_str_equal(key, s->wanted->other);
@@ -279,7 +279,7 @@ static bool read_object(reader *r) {
   return tn_json_next(&r->json, &token) == TN_JSON_END ? true : not_json(r, r->json.reason);
 }
 
-/* The key of this line that was meant, perhaps. */
+/* A similar key of this line, as a suggestion. */
 static tn_str suggest_key(reader *r, tn_str key) {
   tn_vec(tn_str) keys = { 0 };
   tn_json_token token;
@@ -295,7 +295,7 @@ static tn_str suggest_key(reader *r, tn_str key) {
   return meant;
 }
 
-/* A key that is not there is a missing number, or a mistake. */
+/* An absent key is a missing number, or an error. */
 static bool fill_missing(reader *r, field *s) {
   if (s->column->kind == TN_COLUMN_F32 && s->wanted->may_miss)
     return tn_vec_push(r->heap, &s->reals, s->wanted->fill) ? true : fail(r, TN_DATA_MEMORY);
@@ -315,7 +315,7 @@ static size_t width_of(const reader *r, size_t column) {
   return width;
 }
 
-/* Every column has as many items as in the rows before; the first row decides where nobody else does. */
+/* Every column has as many items as in the rows before; the first row decides if nothing else does. */
 static bool check_widths(reader *r) {
   for (size_t i = 0; i < r->out->count; i++) {
     const tn_csv_column *wanted = &r->request->columns[i];

@@ -1,4 +1,4 @@
-/* data/lines.c: pieces of a file become lines. */
+/* data/lines.c: splits chunks of a file into lines. */
 #include "data/lines.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* data/report.h: what is wrong with a data file, in the diagnostics of a data set. */
+/* data/report.h: reports errors of a data file as diagnostics. */
 #ifndef TN_DATA_REPORT_H
 #define TN_DATA_REPORT_H
 

@@ -25,7 +25,7 @@ typedef struct {
   tn_map places;                   /* of names: from a hash, or the first free number after it */
   tn_str metadata;                 /* __metadata__, a JSON object, without what tern adds; empty: none */
   bool sealed;                     /* it carries the hash of all its bytes, and that is right */
-  uint64_t seal_at;                /* where the digits of that hash stand in the file; 0: there are none */
+  uint64_t seal_at;                /* offset of the digits of that hash; 0: there are none */
 } tn_safetensors;
 
 /* NULL when the file was read; else what is wrong with it (static), and *out is empty. Where nothing is

@@ -1,4 +1,4 @@
-/* data/table.c: from a file to columns, line by line. */
+/* data/table.c: reads JSONL and TSV files into a table, line by line. */
 #include "data/table.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "data/report.h"
 
 bool tn_table_out_of_memory(tn_table_reader *reader) {
-  tn_table_free(reader->table); /* what is said needs memory, too */
+  tn_table_free(reader->table); /* reporting needs memory, too */
   return tn_report_memory(reader->diags, reader->table->heap, reader->request->at, "the data set");
 }
 
@@ -21,7 +21,7 @@ size_t tn_table_feature_count(const tn_table *table) {
   return table->floats ? table->reals.count : table->ints.count;
 }
 
-/* As many as the rows before have; the first row decides where nobody else does. */
+/* As many as the rows before have; the first row decides if nothing else does. */
 static bool check_width(tn_table_reader *reader, size_t count, int64_t *width, tn_str input,
                         tn_span declared_at) {
   int64_t received = (int64_t)count;

@@ -21,16 +21,16 @@ typedef struct {
   bool wants_features, wants_labels;
   bool floats;                   /* features are f32; else whole numbers */
   int64_t width;                 /* how many features a row must have; -1: as many as the first row */
-  tn_str input;                  /* who says so: the name of the input; empty: nobody */
+  tn_str input;                  /* the input that determines it; empty: none */
   tn_span input_at;              /* where it is declared; TN_NOWHERE: nowhere */
   bool label_lists;              /* labels are lists: a class for each position */
   int64_t label_width;           /* then, as `width`; else not looked at */
-  tn_str feature_key, label_key; /* JSONL; `label` and `labels` stand in for each other */
+  tn_str feature_key, label_key; /* JSONL; `label` and `labels` are interchangeable */
   const int32_t *feature_columns, *label_columns; /* TSV, from 0; no counts: the last column is the label */
   size_t feature_column_count, label_column_count;
   bool label_may_miss; /* TSV: the label is not read, and `width` tells whether there is one */
   /* Takes the rows that were read out of the table: after every TN_TABLE_CHUNK of them, and those that
-   * are left at the end. NULL: they stay there. So what is kept of a file is up to who reads it. */
+   * are left at the end. NULL: they stay there. So the caller decides how much of a file is kept. */
   bool (*take)(void *context, struct tn_table *table);
   void *context;
   uint8_t *sha256; /* gets the hash of the bytes that were read; NULL: it is not wanted */
@@ -48,7 +48,7 @@ typedef struct tn_table {
   tn_f32s reals; /* or these */
   tn_i32s labels;
   int64_t label_width; /* labels of a row; -1 while there is none */
-  tn_vec(uint32_t) lines; /* where each row stands in the file */
+  tn_vec(uint32_t) lines; /* the line of each row in the file */
 } tn_table;
 
 /* Reports and returns false; *out is then empty. A file without rows is E_DATASET_EMPTY. The stop of the heap

@@ -1,4 +1,4 @@
-/* data/vocab.c: vocabularies, counted and numbered. */
+/* data/vocab.c: builds vocabularies and encodes texts with them. */
 #include "data/vocab.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* data/vocab.h: texts become tokens, by words, characters, bytes or byte pairs.
+/* data/vocab.h: turns texts into tokens: words, characters, bytes or byte pairs.
  *
  * A vocabulary of words or characters is counted from texts and then numbered:
  * 0 is padding, 1 is any word that is not in the vocabulary, and the others
@@ -39,13 +39,13 @@ size_t tn_vocab_size(const tn_vocab *vocab);
 /* The text of a token of words or characters, from TN_VOCAB_FIRST on. */
 tn_str tn_vocab_text(const tn_vocab *vocab, size_t token);
 
-/* What a token adds to a text, after the tokens before it: nothing for padding, the unknown and numbers that
- * are none. Before a word stands a space, unless it is the first. The text fails when memory runs out. */
+/* The text that a token adds: nothing for padding, the unknown token and invalid ids. A space
+ * precedes a word unless it is the first. The text fails when memory runs out. */
 void tn_vocab_decode(const tn_vocab *vocab, int32_t token, bool first, tn_text *out);
 /* The first word or character of a text that the vocabulary does not have. False: it has all. */
 bool tn_vocab_find_unknown(const tn_vocab *vocab, tn_str text, tn_str *out);
 
 /* The next word or character of a text from *at on, which moves past it; false at the end. A word is a run of
- * letters, numbers, marks and underscores; any other character but white space stands for itself. */
+ * letters, numbers, marks and underscores; any other character except white space is a token. */
 bool tn_vocab_next(tn_vocab_kind kind, tn_str text, size_t *at, tn_str *out);
 #endif

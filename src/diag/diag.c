@@ -3,10 +3,9 @@
  * A report copies what it needs into the list's arena, so that a caller may
  * report from scratch memory. Three things keep the list small whatever a
  * program does: the same code at the same place is kept once (an unrolled loop
- * fails in every iteration), errors and warnings have a limit each (so that
- * warnings never push out the error that explains the failure), and values are
- * cut where they enter a sentence. A report that memory is too short for is
- * not lost silently: `out_of_memory` stands for it. */
+ * fails in every iteration), errors and warnings have separate limits (so that warnings never
+ * displace the error that explains the failure), and values are truncated in messages. If memory
+ * runs out for a report, `out_of_memory` records that one was lost. */
 #include "diag/diag.h"
 
 #include <assert.h>
@@ -42,7 +41,7 @@ tn_diag_code tn_diag_find(tn_str code) {
   return TN_DIAG_NONE;
 }
 
-#define PART_BYTES 3 /* fewer are a part of too many codes */
+#define PART_BYTES 3 /* shorter texts are part of too many codes */
 
 static bool contains(tn_str code, tn_str part) {
   for (size_t i = 0; part.len >= PART_BYTES && i + part.len <= code.len; i++) {
@@ -53,7 +52,7 @@ static bool contains(tn_str code, tn_str part) {
   return false;
 }
 
-/* The shortest code with this in it, the first of those. */
+/* The shortest code that contains this text; the first on a tie. */
 static tn_str code_with(tn_str part) {
   tn_str best = TN_LIT("");
   for (int i = TN_DIAG_NONE + 1; i < TN_DIAG_COUNT; i++) {
@@ -135,7 +134,7 @@ static bool comes_before(const tn_diag *a, const tn_diag *b) {
   return a->order < b->order;
 }
 
-/* By insertion: the list is short and nearly in order already. */
+/* Insertion sort: the list is short and nearly sorted. */
 void tn_diags_sort(tn_diags *diags) {
   tn_diag *list = diags->list.at;
   for (size_t i = 1; i < diags->list.count; i++) {
@@ -269,9 +268,10 @@ static void keep_hint(tn_arena *arena, const tn_field *fields, size_t count, tn_
 
 static bool is_note(const tn_field *field) { return field->kind == TN_FIELD_NOTE && field->name; }
 
-#define CALL_NOTES 3 /* a mistake shows so many of the calls that it is in */
+#define CALL_NOTES 3 /* a diagnostic shows at most so many enclosing calls */
 
-/* A call around the mistake is seen there; one like the last that was noted is a call of itself. */
+/* A call that contains the error is shown with it; one that contains the last note is shown with
+ * that. */
 static bool is_elsewhere(tn_span call, tn_span than) {
   return call.file && !(call.file == than.file && call.start <= than.start && than.end <= call.end);
 }
@@ -322,7 +322,7 @@ static bool keep(tn_diags *diags, const tn_field *fields, size_t count, tn_diag 
 
 bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_field *fields,
                      size_t count) {
-  /* Memory that a limit of the user's own refused has a code of its own, whoever asked for it. */
+  /* Memory refused by the user's own limit has its own code, wherever it was requested. */
   size_t limit = diags->arena.heap->limit;
   if (code == TN_DIAG_E_OUT_OF_MEMORY && diags->arena.heap->stack.exceeded)
     return tn_report_stack(diags, at, NULL);
@@ -364,7 +364,7 @@ bool tn_report_stack(tn_diags *diags, tn_span at, const char *what) {
   return tn_diags_report(diags, TN_DIAG_E_NESTING_LIMIT, at, fields, what ? 4 : 3);
 }
 
-/* The first report of one of two codes becomes all there is; false when there is none. */
+/* Keeps only the first report of one of two codes; false if there is none. */
 static bool keep_only(tn_diags *diags, tn_diag_code code, tn_diag_code other) {
   for (size_t i = 0; i < diags->list.count; i++) {
     if (diags->list.at[i].code != code && diags->list.at[i].code != other) continue;

@@ -1,4 +1,4 @@
-/* diag/diag.h: what went wrong, as data.
+/* diag/diag.h: diagnostics as data.
  *
  * A diagnostic is a code, a span and named fields. diag.def lists every code
  * once with its title, fields, label, hint and explanation; text, JSON and
@@ -8,7 +8,7 @@
  *   tn_report(diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, at,
  *             TN_STR("function", name), TN_INT("index", 7), TN_INT("limit", 5));
  *
- * In a template {field} stands for a field's value, and [[ in {function}]] is
+ * In a template {field} is a field's value, and [[ in {function}]] is
  * left out when a field in it is absent; [[a {x}||b {y}||c]] is the first of its
  * alternatives that has all its fields. A field that the code does not require
  * and whose value is empty counts as absent, so a report may always pass
@@ -33,7 +33,7 @@ typedef enum {
 typedef enum { TN_SEVERITY_ERROR, TN_SEVERITY_WARNING } tn_severity;
 typedef enum { TN_PHASE_PARSE, TN_PHASE_CHECK, TN_PHASE_RUN, TN_PHASE_DATA } tn_phase;
 
-/* What diag.def says of a code. Strings are static; NULL where there is none.
+/* What diag.def says about a code. Strings are static; NULL if there is none.
  *
  * The examples are real programs: the tests write `wrong` to example.<lang>,
  * run `tern <command> example.<lang>` and expect this code, then the same for
@@ -41,7 +41,7 @@ typedef enum { TN_PHASE_PARSE, TN_PHASE_CHECK, TN_PHASE_RUN, TN_PHASE_DATA } tn_
 typedef struct {
   const char *code;          /* "E_SHAPE_MISMATCH" */
   tn_severity severity;
-  int status;                /* the exit status it leads to; 0 stands for the usual 1 */
+  int status;                /* the exit status it leads to; 0: the usual 1 */
   const char *fields;        /* required field names, separated by spaces */
   const char *optional;      /* names that only some reports carry */
   const char *title;         /* template */
@@ -53,7 +53,7 @@ typedef struct {
   const char *command;       /* verb and options; NULL: "run" */
   const char *right_command; /* where the fix is an option; NULL: as `command` */
   const char *wrong;         /* a program that raises the code */
-  const char *right;         /* the same, put right; NULL: the fix is in the command or the data */
+  const char *right;         /* the corrected program; NULL: the fix is in the command or the data */
   const char *data;          /* the name of a file beside the program */
   const char *wrong_data;    /* its content; NULL: it is missing */
   const char *right_data;
@@ -64,7 +64,8 @@ typedef struct {
 const tn_diag_info *tn_diag_info_of(tn_diag_code code);
 /* By its text, ignoring case; TN_DIAG_NONE when unknown. */
 tn_diag_code tn_diag_find(tn_str code);
-/* The code a user most likely meant: one that is near, or of which this is a part; empty: none. */
+/* The code that the user most likely meant: a similar one, or one that contains this text; empty:
+ * none. */
 tn_str tn_diag_suggest(tn_str wrong);
 
 /* One named value of a diagnostic, or an addition to it. */
@@ -89,20 +90,20 @@ typedef struct {
 #define TN_STR(field, value) ((tn_field){ .kind = TN_FIELD_TEXT, .name = (field), .text = tn_str_of(value) })
 #define TN_TEXT(field, value) ((tn_field){ .kind = TN_FIELD_TEXT, .name = (field), .text = (value) })
 #define TN_INT(field, value) ((tn_field){ .kind = TN_FIELD_INT, .name = (field), .number = (value) })
-/* Line and column of the start of a span. They are looked up only for a report that is kept: a place costs a
- * look through its line, so a text with many mistakes in one line would cost its square. */
+/* Line and column of the start of a span. They are computed only for a report that is kept: that
+ * scans the line, so a text with many errors in one line would cost quadratic time. */
 #define TN_LINE(field, span) ((tn_field){ .kind = TN_FIELD_LINE, .name = (field), .at = (span) })
 #define TN_COLUMN(field, span) ((tn_field){ .kind = TN_FIELD_COLUMN, .name = (field), .at = (span) })
 /* Replaces the code's own hint; an empty value leaves it. */
 #define TN_HINT(value) ((tn_field){ .kind = TN_FIELD_HINT, .text = (value) })
-/* The phase of this one report, where it is not that of the list. */
+/* The phase of this one report, if it is not that of the list. */
 #define TN_DURING(phase) ((tn_field){ .kind = TN_FIELD_PHASE, .number = (phase) })
 /* Another place that matters: "left has shape {left}". `value` is a static template. */
 #define TN_NOTE(span, value) ((tn_field){ .kind = TN_FIELD_NOTE, .name = (value), .at = (span) })
 /* The same where there may be no such place; at TN_NOWHERE there is no note. */
 #define TN_NOTE_IF(span, value) TN_NOTE(span, (span).file ? (value) : NULL)
 
-/* The note of a call that led to the mistake. */
+/* The note of a call that led to the error. */
 #define TN_DIAG_CALLED "called here"
 
 typedef struct {
@@ -129,7 +130,7 @@ typedef struct {
   uint32_t order;                   /* of reporting */
 } tn_diag;
 
-/* A call that is being checked or run, and the one around it. */
+/* A call that is being checked or run, and the enclosing one. */
 typedef struct tn_diag_call {
   tn_span at;
   const struct tn_diag_call *outer;
@@ -140,8 +141,8 @@ typedef struct tn_diags {
   tn_arena arena;
   tn_sources *sources;      /* borrowed */
   tn_vec(tn_diag) list;     /* what is kept */
-  tn_phase phase;           /* of what is reported now; set by tn_diags_enter */
-  const tn_diag_call *call; /* what is reported now is in it, which a note says; NULL: in none; borrowed */
+  tn_phase phase;           /* the current phase; set by tn_diags_enter */
+  const tn_diag_call *call; /* the current call, which a note names; NULL: none; borrowed */
   size_t errors, warnings;  /* reported: also repetitions and those past the limit */
   size_t dropped;           /* past the limit */
   size_t limit;             /* how many errors, and how many warnings, are kept; 0: TN_DIAG_LIMIT */
@@ -153,9 +154,9 @@ typedef struct tn_diags {
 void tn_diags_init(tn_diags *diags, tn_heap *heap, tn_sources *sources);
 void tn_diags_free(tn_diags *diags);
 void tn_diags_clear(tn_diags *diags);
-/* What is reported from here on belongs to this phase, unless a report says TN_DURING. A program goes
- * forward: parse, check, run. A function that does something of another phase on the way, such as parsing an
- * import, enters that and at its end the phase which this returned. */
+/* Later reports belong to this phase, unless a report says TN_DURING. The phases of a program are
+ * parse, check, run. A function that does work of another phase in between, such as parsing an
+ * import, enters that phase and at its end the one that this returned. */
 tn_phase tn_diags_enter(tn_diags *diags, tn_phase phase);
 /* In source order (file, start, then order of reporting); those without a place last. */
 void tn_diags_sort(tn_diags *diags);
@@ -174,22 +175,23 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
 /* For a code without fields. */
 #define tn_report_plain(diags, code, at) tn_diags_report((diags), (code), (at), NULL, 0)
 
-/* Whether a report of this code would still be kept. A caller asks before it computes what is costly, such
- * as a suggestion, so that n mistakes among n names do not cost n * n. It reports in any case. */
+/* Whether a report of this code would still be kept. Callers check this before an expensive
+ * computation such as a suggestion, so that n errors among n names do not cost n * n. They report
+ * in any case. */
 bool tn_diags_has_room(const tn_diags *diags, tn_diag_code code);
 
-/* Memory ran out: E_MEMORY_LIMIT where the user has set a limit, else E_OUT_OF_MEMORY for `what`, which may
- * be NULL; if it was the stack, what tn_report_stack says. */
+/* Memory ran out: E_MEMORY_LIMIT if the user has set a limit, else E_OUT_OF_MEMORY for `what`,
+ * which may be NULL; if it was the stack, as tn_report_stack. */
 bool tn_report_memory(tn_diags *diags, const tn_heap *heap, tn_span at, const char *what);
-/* E_FILE_NOT_FOUND, with the name of a file beside it that is near. Returns false. */
+/* E_FILE_NOT_FOUND, with the name of a similar file beside it. Returns false. */
 bool tn_report_no_file(tn_diags *diags, tn_span at, tn_str path);
 /* The stack ran out: E_NESTING_LIMIT with its size; `what` may be NULL. */
 bool tn_report_stack(tn_diags *diags, tn_span at, const char *what);
-/* Memory or stack has run out, and whatever was reported may only follow from that: it becomes all there is
- * to say. */
+/* Memory or stack has run out. Other reports may only be consequences, so this becomes the only
+ * one. */
 void tn_diags_settle_memory(tn_diags *diags, const tn_heap *heap);
 
-/* A mark to go back to: what was reported since is forgotten. Not across a sort. */
+/* A mark to go back to: it removes later reports. Not across a sort. */
 typedef struct {
   size_t kept, errors, warnings, dropped;
   bool out_of_memory;
@@ -199,7 +201,7 @@ void tn_diags_rewind(tn_diags *diags, tn_diag_mark mark);
 
 /* Text of a program, a file or a user, made harmless for a terminal: control and
  * bidirectional characters and bytes that are not UTF-8 are shown as escapes.
- * Whatever is shown to people and was written by others goes through here. */
+ * All text that others wrote is printed through this. */
 void tn_diag_put_safe(tn_text *out, tn_str text);
 
 /* Renderings (diag/render.c). Text is safe for a terminal: control and

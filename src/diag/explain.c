@@ -1,8 +1,8 @@
-/* diag/explain.c: what is known of a code, at length.
+/* diag/explain.c: `tern explain`: everything about a code.
  *
- * `tern explain E_SHAPE_MISMATCH` shows the explanation of diag.def wrapped to
- * the width of a page, the fields, and the examples with the commands that run
- * them. Templates have no values here, so {left} is shown as <left>. */
+ * It shows the explanation from diag.def, wrapped to the width of a page, the fields, and the
+ * examples with the commands that run them. Templates have no values here, so {left} is shown as
+ * <left>. */
 #include "diag/internal.h"
 
 #define PAGE_COLUMNS 78

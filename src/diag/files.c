@@ -1,4 +1,4 @@
-/* diag/files.c: a file that is not there, with the one that was probably meant. */
+/* diag/files.c: reports a missing file, with a suggestion. */
 #include "base/folder.h"
 #include "diag/diag.h"
 

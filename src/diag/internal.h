@@ -1,4 +1,4 @@
-/* diag/internal.h: what the files of diag/ share. */
+/* diag/internal.h: shared by the files of diag/. */
 #ifndef TN_DIAG_INTERNAL_H
 #define TN_DIAG_INTERNAL_H
 

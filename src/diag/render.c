@@ -135,7 +135,7 @@ static bool lacks_memory(const tn_diags *diags) {
   return diags->out_of_memory;
 }
 
-/* What stands for those reports; it needs no memory itself. */
+/* Represents the lost reports; it needs no memory itself. */
 static tn_diag out_of_memory(const tn_diags *diags, char title[TITLE_BYTES]) {
   const tn_diag_info *info = tn_diag_info_of(TN_DIAG_E_OUT_OF_MEMORY);
   return (tn_diag){

@@ -1,4 +1,4 @@
-/* diag/snippet.c: a piece of a program with carets under it.
+/* diag/snippet.c: shows lines of a program with carets under a span.
  *
  *     --> model.ail:6:17                 --> model.ail:6:7
  *      |                                  |
@@ -40,7 +40,7 @@ typedef struct {
   char text[12];   /* the longest is \u{10ffff} */
   size_t len;
   size_t columns;
-  size_t bytes;    /* of the character it stands for */
+  size_t bytes;    /* of the original character */
 } glyph;
 
 static bool is_control(uint32_t code) {
@@ -149,7 +149,7 @@ static view view_of(tn_str line, size_t from_byte, size_t to_byte) {
   return v;
 }
 
-/* Where a column of the line stands, counted from the margin. */
+/* The position of a column of the line, counted from the margin. */
 static size_t shown_column(const view *v, size_t column) {
   return column - v->left + (v->left > 0 || v->more_left ? 3 : 0);
 }
@@ -229,7 +229,7 @@ static bool is_blank(tn_str line) {
   return true;
 }
 
-/* A caret on an empty line, as at the end of a file, says little: show what stands before it. */
+/* A caret on an empty line, as at the end of a file, says little: show the line before it. */
 static void put_line_before(const tn_snippet *s, uint32_t start) {
   tn_str line = { "", 0 };
   while (start > 0 && is_blank(line)) line = tn_source_line(s->sources, s->at.file, start - 1, &start);

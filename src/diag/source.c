@@ -1,10 +1,9 @@
 /* diag/source.c: program texts, and lines and columns in them.
  *
- * Front ends speak of bytes; a person reads lines and columns. The start of
- * each line is noted when the first place in a file is asked for, so that a
- * program without a mistake never pays for it. If there is no memory for that
- * table, which is when an out-of-memory error wants to show its place, lines are
- * counted by looking through the text. */
+ * Front ends use byte offsets; people read lines and columns. The table of line starts is built on
+ * the first lookup in a file, so that a correct program never pays for it. If there is no memory
+ * for that table, as when an out-of-memory error shows its place, lines are counted by scanning the
+ * text. */
 #include "diag/source.h"
 
 #include <string.h>
@@ -138,13 +137,13 @@ static uint32_t line_at(const tn_source *source, uint32_t offset, uint32_t *star
   return (uint32_t)low;
 }
 
-/* Characters never straddle a byte that does not continue one, so a count may be split before it. */
+/* A byte that is not a continuation byte starts a character, so a count may be split before it. */
 static bool may_split(const tn_source *source, uint32_t offset) {
   return offset == source->text.len || ((unsigned char)source->text.at[offset] & 0xc0) != 0x80;
 }
 
-/* Counted from the last place that was asked for, where that stands earlier in the line: places are mostly
- * asked for in order, and a line may be as long as the text. */
+/* Counts from the last lookup if that is earlier in the line: lookups are mostly in order, and a
+ * line may be as long as the text. */
 static uint32_t column_at(tn_sources *sources, tn_source *source, uint32_t line_start, uint32_t offset) {
   if (offset == line_start) return 1;
   bool near = source->known_column > 0 && source->known >= line_start && source->known <= offset;

@@ -24,7 +24,7 @@ typedef struct {
   tn_str text;          /* NUL-terminated */
   uint32_t *lines;      /* byte offset of each line's start; built on first use */
   size_t line_count;
-  uint32_t known, known_column;   /* the place that was asked for last, for the next one in its line */
+  uint32_t known, known_column;   /* the last lookup, to speed up the next one in its line */
 } tn_source;
 
 typedef struct {
@@ -47,8 +47,8 @@ void tn_sources_free(tn_sources *sources);
 uint32_t tn_sources_add(tn_sources *sources, tn_str name, tn_str text);
 /* NULL for 0 or an unknown number. Valid until the next add. */
 const tn_source *tn_sources_get(const tn_sources *sources, uint32_t file);
-/* Forgets the files added after the first `count` (files.count, read earlier), so that
- * a session that reads a line at a time does not grow. Nothing may point into them. */
+/* Removes the files added after the first `count` (files.count, read earlier), so that a session
+ * that reads a line at a time does not grow. Nothing may point into them. */
 void tn_sources_rewind(tn_sources *sources, size_t count);
 /* Forgets one text and keeps its number, in whose place tn_sources_put sets another. Places in it are then
  * empty. put is false as add is 0, and when the number is not free. */

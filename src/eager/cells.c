@@ -1,8 +1,7 @@
-/* eager/cells.c: where eager values live and when they go.
+/* eager/cells.c: allocates and frees the cells of eager values.
  *
- * Cells come in chunks that never move. Giving one back may free a whole chain
- * of remembered operands; that is done with a work list, not by recursion,
- * because a chain can be millions long. */
+ * Cells come in chunks that never move. Freeing one may free a whole chain of recorded operands;
+ * that uses a work list, not recursion, because a chain can be millions long. */
 #include <string.h>
 
 #include "eager/internal.h"
@@ -206,7 +205,7 @@ void tn_eager_unref(tn_eager *eager, tn_value value) {
   }
 }
 
-/* Cells are freed chunk by chunk; what they hold outside goes first. */
+/* Cells are freed chunk by chunk, after the memory that they hold elsewhere. */
 static void free_cell(tn_eager *eager, tn_cell *cell) {
   if (cell->rest) drop_rest(eager, cell->rest, cell->count);
   if (cell->layout && !cell->small) drop_layout(eager, cell->layout);

@@ -138,7 +138,7 @@ tn_tensor tn_eager_share(tn_eager *eager, tn_value value) {
   return tensor;
 }
 
-/* The same elements, from nowhere. */
+/* The same elements without a history. */
 static tn_value detached(tn_eager *eager, tn_value value) {
   tn_cell *cell = tn_cell_of(eager, value);
   tn_layout layout = *cell->layout;
@@ -148,7 +148,7 @@ static tn_value detached(tn_eager *eager, tn_value value) {
   return copy;
 }
 
-/* What is made while nothing is recorded needs no gradient; what does is an operand. */
+/* A value made while nothing is recorded needs no gradient; if it has one, it is an operand. */
 tn_value tn_eager_result(tn_eager *eager, tn_value value) {
   if (value == TN_ERROR_VALUE) return value;
   tn_value now = tn_cell_value(eager, value);
@@ -163,7 +163,7 @@ bool tn_eager_is_recording(const tn_eager *eager) { return eager->recording; }
 
 /* ---- variables ---- */
 
-/* A contiguous value of its own that a variable can name. */
+/* A separate contiguous value that a variable can name. */
 static tn_value fresh_leaf(tn_eager *eager, tn_value from, tn_value variable) {
   tn_view source = tn_eager_view(eager, from);
   tn_type type = { source.dtype, tn_view_shape(&source) };
@@ -306,7 +306,7 @@ bool tn_eager_keep(tn_eager *eager, tn_value variable) {
   return true;
 }
 
-/* Puts back what a variable was; the references are taken. */
+/* Restores the previous state of a variable; takes the references. */
 static void go_back(tn_eager *eager, const tn_kept_variable *kept) {
   tn_cell *cell = tn_cell_of(eager, kept->variable);
   tn_kept_variable now = { kept->variable, cell->value, cell->grad };

@@ -1,4 +1,4 @@
-/* eager/eager.h: the builder that computes at once, and remembers for gradients.
+/* eager/eager.h: the builder that computes at once, and records operations for gradients.
  *
  * Values are cells with a reference count: a cell holds a tensor and, while
  * recording, the operation and operands it came from. So the chain of references
@@ -16,7 +16,7 @@
 
 #include "ad/ad.h"
 
-struct tn_backend; /* backend/backend.h; front ends that compute at once need not know back ends */
+struct tn_backend; /* backend/backend.h; front ends that compute at once do not depend on back ends */
 
 typedef struct tn_eager tn_eager;
 
@@ -58,8 +58,8 @@ bool tn_eager_is_variable(const tn_eager *eager, tn_value value);
 bool tn_eager_needs_grad(const tn_eager *eager, tn_value value);
 void tn_eager_recording(tn_eager *eager, bool on); /* [NO_GRAD] turns it off */
 bool tn_eager_is_recording(const tn_eager *eager);
-/* While recording, also what no gradient can flow through is remembered, so that tn_eager_to_graph shows
- * a whole computation. Off unless asked for. */
+/* While recording, operations without a gradient are recorded too, so that tn_eager_to_graph shows
+ * the whole computation. Off by default. */
 void tn_eager_record_everything(tn_eager *eager, bool on);
 
 /* Adds the gradients of sum(value) to every variable it depends on; may run again over the same
@@ -76,16 +76,16 @@ bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_val
  * fault: memory. */
 bool tn_eager_assign(tn_eager *eager, tn_value variable, const tn_tensor *tensor);
 
-/* From `begin` to `end` the value and the gradient that a variable had before its first change are kept, so
- * that all changes can be undone. That costs what is changed, not what there is. Not nested. */
+/* From `begin` to `end` the value and the gradient that a variable had before its first change are
+ * kept, so that all changes can be undone. The cost depends only on what changes. Not nested. */
 void tn_eager_changes_begin(tn_eager *eager);
 void tn_eager_changes_end(tn_eager *eager, bool undo);
 
-/* What `outputs` were recorded from, as a graph whose leaves are params (variables) and constants. A
- * variable that was updated is one param, for the newest of its values that an output was computed with;
- * outputs that older values lead to are left out, unless all are such: then older values are constants.
- * `params` (may be NULL) receives what each param's variable is now; to be unreferenced and freed by the
- * caller, in any case. */
+/* The computation of `outputs` as a graph whose leaves are params (variables) and constants. A
+ * variable that was updated is one param, for the newest of its values that an output was computed
+ * with; outputs computed with older values are left out, unless all are: then older values are
+ * constants. `params` (may be NULL) receives the current value of each param's variable; the caller
+ * unreferences and frees them in any case. */
 typedef tn_vec(tn_tensor) tn_tensors;
 bool tn_eager_to_graph(tn_eager *eager, const tn_value *outputs, int count, tn_graph *out,
                        tn_tensors *params);

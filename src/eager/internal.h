@@ -1,4 +1,4 @@
-/* eager/internal.h: cells, as the files of eager/ share them. */
+/* eager/internal.h: the cells that hold eager values. */
 #ifndef TN_EAGER_INTERNAL_H
 #define TN_EAGER_INTERNAL_H
 
@@ -21,14 +21,14 @@ typedef struct {
   tn_buffer *buffer;
 } tn_layout;
 
-/* What few operations have to remember. */
+/* The parts of a record that few operations need. */
 typedef struct {
   tn_attrs attrs;
   tn_value *in; /* operands, when there are more than fit into the cell */
 } tn_cell_rest;
 
-/* One line of memory says what it is, the next holds a few elements: a long tape is read and written from
- * end to end, and costs what it measures. */
+/* One cache line describes the value, the next holds a few elements: a long tape is read and
+ * written from end to end, and its size decides the cost. */
 typedef struct {
   uint32_t references;    /* 0: free */
   uint16_t op;            /* tn_op that made it; TN_OP_ERROR when that is not remembered */
@@ -40,7 +40,7 @@ typedef struct {
   int32_t count;          /* remembered operands */
   union {
     uint32_t mark; /* the backward pass that has met it */
-    tn_value next; /* once it has no references: free list, and work lists */
+    tn_value next; /* without references: link in the free list and in work lists */
   };
   uint64_t serial; /* order of creation, for the backward pass */
   tn_value value;  /* variable: its value now. leaf: its variable, 0 when that is gone */
@@ -56,7 +56,7 @@ _Static_assert(sizeof(tn_cell) == 128, "a cell is two lines of memory");
 
 typedef tn_vec(tn_value) tn_values;
 
-/* What a variable was. */
+/* The previous state of a variable. */
 typedef struct {
   tn_value variable, value, grad;
 } tn_kept_variable;
@@ -115,8 +115,7 @@ static inline void tn_cell_shape_like(tn_cell *cell, const tn_cell *like) {
 /* Of two small cells. */
 static inline bool tn_cell_same_shape(const tn_cell *a, const tn_cell *b) { return a->layout == b->layout; }
 
-/* Whole groups of lanes, every NaN made the one that may be stored. Integers, so that compilers see that
- * it is the same for each lane. */
+/* Makes every NaN of whole groups of lanes canonical. In integers, so that compilers vectorise it. */
 static inline void tn_cell_store_lanes(float *restrict to, const float *restrict from, uint32_t count) {
   for (uint32_t at = 0; at < count; at += TN_CELL_LANES) {
     uint32_t bits[TN_CELL_LANES];
@@ -133,7 +132,7 @@ static inline void tn_cell_store_lanes(float *restrict to, const float *restrict
 tn_value tn_cell_new(tn_eager *eager, const tn_type *type);
 /* The same with nothing in it. */
 tn_value tn_cell_blank(tn_eager *eager);
-/* One that looks at elements elsewhere; takes the reference to the buffer. 0 when memory runs out. */
+/* A cell that views elements elsewhere; takes the reference to the buffer. 0 when memory runs out. */
 tn_value tn_cell_over(tn_eager *eager, const tn_type *type, const tn_view *view, tn_buffer *buffer);
 /* The layout of a number; called once. False when memory runs out. */
 bool tn_cell_prepare(tn_eager *eager);

@@ -2,13 +2,12 @@
  *
  * Most of what a stack language does is arithmetic on single numbers and short
  * vectors; there the cost is everything but the arithmetic. Operands of one
- * shape, or of one shape and a single number, are computed straight into a cell
- * with the same scalar functions that the back ends are held to: a fresh one, or
- * that of an operand nobody needs any more.
+ * shape, or of one shape and a single number, are computed directly into a cell with the same
+ * scalar functions as in the back ends: a new cell, or that of an operand that is no longer needed.
  *
  * The commonest operations take lanes of elements at once. A cell has room for
- * whole groups of lanes, so the last group may compute with what happens to lie
- * after the elements; nobody looks at that. */
+ * whole groups of lanes, so the last group may compute with arbitrary values after the elements;
+ * those results are never read. */
 #include <string.h>
 
 #include "eager/internal.h"
@@ -177,8 +176,8 @@ tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count
 
 /* ---- the shortest path ---- */
 
-/* No gradient flows through either, and nobody else holds the first: the sum of what a loop in a program does
- * most. The result is in the first one's place. */
+/* No gradient flows through either, and nothing else holds the first: the most common case in
+ * loops. The result replaces the first operand. */
 static inline bool compute_in_place(tn_op op, tn_cell *x, const tn_cell *y) {
   if (x->references != 1 || x->leaf || x->op != TN_OP_ERROR) return false;
   if (x->elements > TN_CELL_LANES || !tn_cell_same_shape(x, y)) return false;

@@ -3,15 +3,15 @@
  * Where an elementwise operation on a few elements gave every operand that
  * matters its own shape, the gradients can be computed at once and added to
  * what the operands have. The slopes are those of
- * elementwise.def, which ad/elementwise.c reads too, so the bits are the same;
- * tests hold the two against each other. Everything else is left to the rules. */
+ * elementwise.def, which ad/elementwise.c reads too, so the bits are the same; tests compare the
+ * two. Everything else is left to the rules. */
 #include <string.h>
 
 #include "eager/internal.h"
 #include "op/element.h"
 
 /* What a rule reads: the gradient, the result and the operands. An operand that is a single number beside
- * several elements stands in `repeated`, and its step from one group of lanes to the next is 0. */
+ * several elements is in `repeated`, and its step from one group of lanes to the next is 0. */
 typedef struct {
   const float *g, *out, *x, *y;
   uint32_t dx, dy;
@@ -68,7 +68,7 @@ typedef void (*slope_run)(const sources *s, float *into);
 #define ENTRY_none_UNARY(ID)
 #define ENTRY_none_BINARY(ID)
 #define ENTRY_none_COMPARE(ID)
-/* What a sum passes on is what it received. Every slope contains E_G, so no other is as short. */
+/* A sum passes its gradient on unchanged. Every slope contains E_G, so no other is as short. */
 #define PASSES(slope) (sizeof(#slope) == sizeof "E_G")
 static const struct {
   slope_run run[2];
@@ -129,7 +129,7 @@ static tn_value first_place(tn_eager *eager, tn_cell *cell, const tn_cell *opera
   return grad;
 }
 
-/* Adds to what an operand has received: in place, unless somebody else looks at that. */
+/* Adds to what an operand has received: in place, unless something else uses it. */
 static bool give(tn_eager *eager, tn_cell *cell, tn_cell *operand, const float *more, uint32_t count) {
   tn_cell *have = operand->grad != TN_ERROR_VALUE ? tn_cell_of(eager, operand->grad) : NULL;
   if (have && have->references == 1 && have->small) {
@@ -153,7 +153,7 @@ static bool give(tn_eager *eager, tn_cell *cell, tn_cell *operand, const float *
   return true;
 }
 
-/* A link of a chain: one operand matters and has received nothing yet, and nobody else looks at the gradient
+/* A link of a chain: one operand matters and has received nothing yet, and nothing else uses the gradient
  * of the result. Then that becomes the operand's where it is. */
 static inline bool pass_through(tn_cell *cell, tn_cell *grad, tn_cell *x, tn_cell *y, int which) {
   tn_cell *operand = which == 0 ? x : y;

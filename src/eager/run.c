@@ -1,4 +1,4 @@
-/* eager/run.c: any operation, computed at once through the back end.
+/* eager/run.c: computes any operation at once with the back end.
  *
  * Views share their operand's buffer; elements that live inside a cell are
  * copied, because the cell may go before the view does. */
@@ -39,7 +39,7 @@ static bool run_kernel(tn_eager *eager, tn_op op, const tn_attrs *attrs, const t
   return false;
 }
 
-/* A cell that looks into its operand's buffer, or 0 when that cannot be. */
+/* A cell that views its operand's buffer, or 0 if that is not possible. */
 static tn_value share_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs,
                            const tn_type *type) {
   const tn_layout *operand = tn_cell_of(eager, in)->layout;
@@ -49,7 +49,7 @@ static tn_value share_view(tn_eager *eager, tn_op op, tn_value in, const tn_attr
   return tn_cell_over(eager, type, &view, tn_buffer_ref(operand->buffer));
 }
 
-/* The same elements written anew, in row-major order. */
+/* A copy of the elements in row-major order. */
 static tn_value copy_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs,
                           const tn_type *type) {
   tn_view from = tn_cell_view(tn_cell_of(eager, in));

@@ -1,4 +1,4 @@
-/* eager/tape.c: the backward pass over remembered operations.
+/* eager/tape.c: the backward pass over recorded operations.
  *
  * The values that matter are found by following operands from the result;
  * they are visited from the newest to the oldest, so that a value's gradient is
@@ -222,7 +222,7 @@ static tn_value seed(tn_eager *eager, tn_value root) {
   return ones;
 }
 
-/* Once something has failed, what is left is only let go. */
+/* After a failure the rest is only released. */
 static bool sweep(tn_eager *eager, tn_value root) {
   if (!collect(eager, root) || !tn_eager_sort_by_age(eager, &eager->order) ||
       !tn_eager_sort_by_age(eager, &eager->leaves)) {

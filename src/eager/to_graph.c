@@ -1,12 +1,11 @@
-/* eager/to_graph.c: the recorded operations as a graph.
+/* eager/to_graph.c: converts recorded operations to a graph.
  *
- * Only operations that a gradient can flow through are remembered; what they
- * used beside that appears as constants. Variables become parameters v0, v1, ...
- * in the order in which they were made.
+ * Only operations that a gradient can flow through are recorded; their other operands appear as
+ * constants. Variables become parameters v0, v1, ... in the order of their creation.
  *
- * A program that trains has computed with many values of one variable. The
- * newest of them stands for the variable; what was computed with older ones is a
- * step on the way there and is left out. */
+ * A program that trains has computed with many values of one variable. The newest of them
+ * represents the variable; what was computed with older ones is an earlier training step and is
+ * left out. */
 #include "base/map.h"
 #include "eager/internal.h"
 
@@ -44,7 +43,7 @@ static bool collect(tn_eager *eager, const tn_value *outputs, int count) {
 
 /* ---- values of variables ---- */
 
-/* Cells stand newest first, so the first value of a variable is the newest. */
+/* Cells are ordered newest first, so the first value of a variable is the newest. */
 static bool find_newest(exporter *e) {
   tn_eager *eager = e->eager;
   for (size_t i = 0; i < eager->order.count; i++) {
@@ -56,7 +55,7 @@ static bool find_newest(exporter *e) {
   return true;
 }
 
-/* A value of a variable that is gone, but for its last one, is a number like any other. */
+/* An older value of a variable that no longer exists is an ordinary constant. */
 static bool is_param(const exporter *e, tn_value value, const tn_cell *cell) {
   if (!cell->leaf || cell->value == TN_ERROR_VALUE) return cell->leaf;
   const uint64_t *newest = tn_map_get(&e->newest, cell->value);

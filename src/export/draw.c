@@ -1,4 +1,4 @@
-/* export/draw.c: random numbers of a graph, for forms that have no generator of ours. */
+/* export/draw.c: computes the random numbers of a graph, for formats without tern's generator. */
 #include "export/draw.h"
 
 bool tn_export_can_draw(const tn_graph *graph, const tn_node *node) {

@@ -8,8 +8,8 @@
 /* tn_rng_uniform or tn_rng_normal. */
 typedef float (*tn_draw)(tn_rng *rng);
 
-/* Whether it is known here what a `uniform` or `normal` node draws: its shape and key are constants. */
+/* Whether the numbers of a `uniform` or `normal` node are known: its shape and key are constants. */
 bool tn_export_can_draw(const tn_graph *graph, const tn_node *node);
-/* What it draws, one number after another. False when memory runs out. */
+/* The numbers that it draws, in order. False when memory runs out. */
 bool tn_export_draw(const tn_graph *graph, const tn_node *node, tn_draw next, tn_heap *heap, tn_tensor *out);
 #endif

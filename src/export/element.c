@@ -1,4 +1,4 @@
-/* export/element.c: formulas written in another form, one operation after another. */
+/* export/element.c: writes the formula of an elementwise operation in another format. */
 #include "export/element.h"
 
 #include "op/formula.h"
@@ -27,7 +27,7 @@ static bool make(tn_formula_run *run, int place, tn_op op, const int *in, int co
   return r->values[place].len > 0;
 }
 
-/* recursion: the operations of a formula; one that stands for itself has none. */
+/* recursion: the operations of a formula; a formula that is the operation itself has none. */
 tn_str tn_export_formula(const tn_export_words *words, tn_op op, tn_dtype dtype, const tn_str *in) {
   const tn_term *terms = tn_op_value(op, dtype);
   recipe r = { .run = { .make = make }, .words = words, .dtype = dtype };

@@ -1,13 +1,13 @@
 /* export/element.h: the formula of an elementwise operation in another format.
  *
- * A format without an operation of its own for it writes the operations of its formula (op/formula.h), one by
+ * A format that lacks the operation writes the operations of its formula (op/formula.h), one by
  * one. Each format knows which operations it has. */
 #ifndef TN_EXPORT_ELEMENT_H
 #define TN_EXPORT_ELEMENT_H
 
 #include "op/op.h"
 
-/* What a form can write of single operations; each gives the name of the result, or nothing. */
+/* How a format writes single operations; each returns the name of the result, or an empty string. */
 typedef struct {
   void *writer;
   tn_str (*number)(void *writer, tn_dtype dtype, double number);

@@ -1,4 +1,4 @@
-/* export/export.c: which writer writes which form. */
+/* export/export.c: calls the writer of each format. */
 #include "export/export.h"
 
 #include <string.h>

@@ -26,7 +26,7 @@ bool tn_emit_is_text(tn_emit_kind kind);
 
 /* Why a graph could not be written. */
 typedef struct {
-  const char *feature; /* what the form has no words for; NULL: memory ran out */
+  const char *feature; /* what the format cannot express; NULL: memory ran out */
   tn_span at;
 } tn_export_problem;
 

@@ -1,4 +1,4 @@
-/* export/mlir.c: modules, functions, regions and what they return. */
+/* export/mlir.c: writes MLIR modules, functions and regions. */
 #include "export/mlir.h"
 
 #include "base/map.h"
@@ -225,8 +225,8 @@ static bool write_region(tn_mlir *m, uint32_t region) {
 
 /* ---- results ---- */
 
-/* Always a tensor of its own. A constant, or what folds to one, would be returned as memory that belongs to
- * nobody, and bufferization would have to clone it. */
+/* Always a fresh tensor. A constant, or what folds to one, would be returned as memory without an
+ * owner, and bufferization would have to clone it. */
 static tn_str result_value(tn_mlir *m, size_t index) {
   tn_value value = m->graph->outputs.at[index].value;
   const tn_type *type = tn_graph_type(m->graph, value);

@@ -1,10 +1,9 @@
 /* export/mlir.h: graphs as MLIR, in the dialects func, arith, math, tensor, linalg and scf.
  *
- * What is written computes what tern computes, operation for operation: matrix
- * products are chains of math.fma from +0, sums add in the fixed order of
- * docs/numerics.md, and the f32 elementary functions are tern's own, written
- * out. In f64 those come from the math dialect, and may differ in the last bit.
- * A NaN that is returned is the canonical one.
+ * The module computes what tern computes, operation for operation: matrix products are chains of
+ * math.fma from +0, sums add in the fixed order of docs/numerics.md, and the f32 elementary
+ * functions are tern's own, written out. In f64 those come from the math dialect, and may differ in
+ * the last bit. A NaN that is returned is the canonical one.
  *
  * Names of dimensions become `index` arguments, before the function's own; sizes
  * that are not known print as `?`. Results are fresh tensors, never an argument or

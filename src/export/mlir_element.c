@@ -1,9 +1,8 @@
-/* export/mlir_element.c: operations on numbers.
+/* export/mlir_element.c: writes elementwise operations in MLIR.
  *
- * Each gives what tern gives, special cases included: integers wrap, the least
- * integer divided by -1 is itself, conversions to integers saturate. A division
- * of integers by zero has no result in tern; here it divides by 1, because the
- * dialect leaves it undefined. */
+ * Each gives tern's result, special cases included: integers wrap, the least integer divided by -1
+ * is itself, conversions to integers saturate. A division of integers by zero has no result in
+ * tern; here it divides by 1, because the dialect leaves it undefined. */
 #include "base/elementary.h"
 #include "export/element.h"
 #include "export/mlir_internal.h"
@@ -83,7 +82,7 @@ static tn_str word_element(void *writer, tn_op op, tn_dtype dtype, const tn_str 
   return element(writer, op, dtype, in);
 }
 
-/* recursion: the operations of a formula; one that stands for itself has none. */
+/* recursion: the operations of a formula; a formula that is the operation itself has none. */
 static tn_str formula(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
   const tn_export_words words = { m, word_number, word_choose, word_element };
   return tn_export_formula(&words, op, dtype, in);
@@ -242,7 +241,7 @@ static tn_str element_of(tn_mlir *m, const tn_node *node, const tn_str *in) {
 
 /* ---- whole tensors ---- */
 
-/* Where an element of the operand stands, for each place of the result: (d0, 0, d2). */
+/* The position of an element of the operand, for each position of the result: (d0, 0, d2). */
 static tn_str map_of(tn_mlir *m, const tn_shape *operand, const tn_shape *result) {
   tn_str places = TN_LIT(""), all = TN_LIT("");
   for (int i = 0; i < result->rank; i++) {
@@ -256,7 +255,7 @@ static tn_str map_of(tn_mlir *m, const tn_shape *operand, const tn_shape *result
   return TN_MLIR_TEXT(m, "affine_map<($) -> ($)>", all, places);
 }
 
-/* ins(%a, %b : ta, tb), their maps, and the names of their elements; numbers stand for themselves. */
+/* ins(%a, %b : ta, tb), their maps, and the names of their elements; numbers are used directly. */
 typedef struct {
   tn_str maps, operands, types, arguments;
   tn_str elements[3];

@@ -1,9 +1,8 @@
-/* export/mlir_helper.c: functions that stand after the module's own.
+/* export/mlir_helper.c: helper functions that an MLIR module calls.
  *
- * Tern's f32 elementary functions, and what makes one number of a row. The order
- * of sums stands here once more: chunks of 512, in a chunk 16 lanes that start
- * at the identity, a tree over the lanes, then neighbours of chunks until one is
- * left. */
+ * They are tern's f32 elementary functions, and reductions of a row. The order of sums is repeated
+ * here: chunks of 512, in a chunk 16 lanes that start at the identity, a tree over the lanes, then
+ * neighbouring chunks until one is left. */
 #include "export/mlir_elementary.inc.h"
 #include "export/mlir_internal.h"
 
@@ -164,7 +163,7 @@ static bool is_alone(const char *text, size_t at) {
          (after == ' ' || after == '\n' || after == '>' || after == ')' || after == '(' || after == ',');
 }
 
-/* Capital letters that stand alone are replaced; the text has no others. */
+/* Single capital letters are replaced; the text has no others. */
 static void write_row(tn_mlir *m, tn_mlir_row row, tn_dtype dtype) {
   const row_entry *entry = &rows[row];
   bool real = tn_dtype_in(dtype, TN_FLOATS);

@@ -1,4 +1,4 @@
-/* export/mlir_internal.h: what the files of the MLIR writer share.
+/* export/mlir_internal.h: shared by the files of the MLIR writer.
  *
  * A value without dimensions is a scalar in MLIR, not a tensor; so arithmetic is
  * written in the same way inside and outside the body of a linalg.generic.
@@ -8,7 +8,7 @@
 
 #include "export/mlir.h"
 
-/* Functions that stand after the module's own, each once. */
+/* Helper functions after the module's own, each once. */
 typedef enum {
   TN_MLIR_EXP,
   TN_MLIR_LOG,
@@ -54,7 +54,7 @@ typedef struct {
 
 /* ---- mlir_text.c ---- */
 
-/* Writes a line: each $ stands for the next text. */
+/* Writes a line: each $ is replaced by the next text. */
 void tn_mlir_line(tn_mlir *m, const char *pattern, const tn_str *texts);
 #define TN_MLIR(m, pattern, ...) tn_mlir_line((m), (pattern), (const tn_str[]){ __VA_ARGS__ })
 tn_str tn_mlir_fresh(tn_mlir *m); /* "%7" */
@@ -100,7 +100,7 @@ tn_str tn_mlir_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x); /* exp, lo
 
 /* The same elements under another shape. */
 tn_str tn_mlir_reshaped(tn_mlir *m, tn_str x, const tn_type *from, const tn_type *to, const tn_str *dims);
-/* A tensor that belongs to nobody else; `canonical`: with every NaN the canonical one. */
+/* A fresh tensor; `canonical`: with every NaN canonical. */
 tn_str tn_mlir_copy(tn_mlir *m, tn_str x, const tn_type *type, const tn_str *dims, bool canonical);
 
 /* ---- mlir_helper.c ---- */

@@ -1,8 +1,7 @@
-/* export/mlir_move.c: sources, and elements that go elsewhere.
+/* export/mlir_move.c: writes sources and operations that rearrange elements in MLIR.
  *
- * Most of it is tensor.generate: for each place of the result, which element
- * stands there. That works for every shape, leaves a tensor that belongs to
- * nobody else, and says exactly what the reference kernel says. */
+ * Most of it is tensor.generate: for each index of the result, the element there. That works for
+ * every shape, gives a fresh tensor, and matches the reference kernel exactly. */
 #include <string.h>
 
 #include "export/draw.h"
@@ -262,7 +261,7 @@ bool tn_mlir_iota(tn_mlir *m, tn_value value) {
   return true;
 }
 
-/* The generator is not written out: what it draws is known here, and becomes a constant. */
+/* The generator is not written: its numbers are known here and become a constant. */
 static bool draw(tn_mlir *m, tn_value value, tn_draw next) {
   const tn_node *node = tn_graph_node(m->graph, value);
   tn_tensor drawn;
@@ -306,7 +305,7 @@ bool tn_mlir_transpose(tn_mlir *m, tn_value value) {
   return true;
 }
 
-/* Where in the operand the element of a place of the result stands. */
+/* The position in the operand of an element of the result. */
 typedef bool (*place_rule)(tn_mlir *m, const tn_node *node, const tn_str *places, tn_str *from);
 
 static bool write_by_places(tn_mlir *m, tn_value value, place_rule rule) {

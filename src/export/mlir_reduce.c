@@ -1,8 +1,7 @@
-/* export/mlir_reduce.c: along axes, and matrix products.
+/* export/mlir_reduce.c: writes reductions, scans and matrix products in MLIR.
  *
- * A reduction sees its operand as a matrix: what is kept counts the rows, what
- * is reduced stands along a row, in row-major order. The functions that reduce
- * one row (mlir_helper.c) hold the order of sums. */
+ * A reduction treats its operand as a matrix: kept axes are rows, reduced axes run along a row, in
+ * row-major order. The functions that reduce one row (mlir_helper.c) define the order of sums. */
 #include "export/mlir_internal.h"
 
 static tn_str list_of(tn_mlir *m, const tn_str *texts, int count) {

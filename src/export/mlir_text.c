@@ -1,4 +1,4 @@
-/* export/mlir_text.c: lines, types, numbers and sizes. */
+/* export/mlir_text.c: writes lines, types, numbers and sizes in MLIR. */
 #include <string.h>
 
 #include "base/elementary.h"
@@ -91,7 +91,7 @@ static bool remember_constant(tn_mlir *m, int64_t number) {
   return true;
 }
 
-/* Constants of type index stand at the head of the function, named after their number. */
+/* Constants of type index are at the head of the function, named after their value. */
 tn_str tn_mlir_index(tn_mlir *m, int64_t number) {
   tn_str digits = tn_mlir_int(m, number < 0 ? -number : number);
   tn_str name = TN_MLIR_TEXT(m, number < 0 ? "%c.m$" : "%c.$", digits);

@@ -1,4 +1,4 @@
-/* export/onnx.c: models, graphs, branches, and the words that all nodes use. */
+/* export/onnx.c: writes ONNX models, graphs and branches. */
 #include "export/onnx.h"
 
 #include <string.h>
@@ -317,7 +317,7 @@ static tn_str unique(tn_onnx *w, tn_map *taken, tn_name name) {
   return free ? tn_names_text(w->graph->names, name) : new_name(w);
 }
 
-/* Labels, for example, are for training only: what the outputs do not need is no input of the model. */
+/* Inputs that the outputs do not need, such as labels, are left out of the model. */
 static void mark_used(tn_onnx *w) {
   const tn_graph *graph = w->graph;
   for (size_t i = 0; i < graph->outputs.count; i++) w->used[graph->outputs.at[i].value] = true;

@@ -1,9 +1,8 @@
 /* export/onnx.h: graphs as ONNX models, operator set 17.
  *
- * What is written computes what tern computes up to rounding: ONNX leaves the
- * order of sums and the elementary functions to the runtime. Named
- * dimensions stay names. Where a parameter's value is given it becomes an
- * initializer, else an input. */
+ * The model computes what tern computes up to rounding: ONNX leaves the order of sums and the
+ * elementary functions to the runtime. Named dimensions stay names. A parameter with a value
+ * becomes an initializer, one without an input. */
 #ifndef TN_EXPORT_ONNX_H
 #define TN_EXPORT_ONNX_H
 

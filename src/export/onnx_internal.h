@@ -1,7 +1,7 @@
-/* export/onnx_internal.h: what the files of the ONNX writer share.
+/* export/onnx_internal.h: shared by the files of the ONNX writer.
  *
- * A model is a tree of protobuf messages. A message is text that grows; a nested
- * one is finished first and then added to the one around it. */
+ * A model is a tree of protobuf messages. A message is a text buffer; a nested one is finished
+ * first and then added to the enclosing one. */
 #ifndef TN_EXPORT_ONNX_INTERNAL_H
 #define TN_EXPORT_ONNX_INTERNAL_H
 
@@ -36,7 +36,7 @@ typedef struct {
   tn_arena arena;
   const tn_graph *graph;
   tn_text *nodes;       /* of the graph or branch that is being written */
-  tn_text initializers; /* constants stand in the outermost graph and are seen from every branch */
+  tn_text initializers; /* constants are in the outermost graph and visible in every branch */
   tn_text attributes;   /* of the next node */
   tn_str *values;       /* names, by node */
   bool *used;           /* by node: something needs it */
@@ -66,7 +66,7 @@ tn_str tn_onnx_cast(tn_onnx *w, tn_str x, int dtype);
 
 /* Sizes. One dimension as an i64 tensor of one element; empty after saying that it cannot be known. */
 tn_str tn_onnx_size(tn_onnx *w, tn_value value, int axis);
-/* The sizes of a type, all together; `at` is where its node stands. */
+/* The sizes of a type, all together; `at` is the location of its node. */
 tn_str tn_onnx_shape(tn_onnx *w, const tn_shape *shape, tn_span at);
 
 /* ---- nodes: the writers that ops.def names ---- */

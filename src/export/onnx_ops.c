@@ -1,8 +1,7 @@
-/* export/onnx_ops.c: operations in the words of ONNX.
+/* export/onnx_ops.c: writes operations in ONNX.
  *
- * Most have a word of their own. Some runtimes know a word for f32 alone: erf and
- * cos of f64 are computed in f32. Windows of an image are slices put side by
- * side. */
+ * Most have an ONNX operator. Some runtimes support an operator for f32 only: erf and cos of f64
+ * are computed in f32. Windows of an image are concatenated slices. */
 #include <string.h>
 
 #include "export/draw.h"
@@ -37,7 +36,7 @@ static tn_str word_element(void *writer, tn_op op, tn_dtype dtype, const tn_str 
   return element(writer, op, dtype, in);
 }
 
-/* recursion: the operations of a formula; one that stands for itself has none. */
+/* recursion: the operations of a formula; a formula that is the operation itself has none. */
 static tn_str formula(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
   const tn_export_words words = { w, word_number, word_choose, word_element };
   return tn_export_formula(&words, op, dtype, in);
@@ -48,7 +47,7 @@ static tn_str word(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
   return tn_onnx_op(w, spellings[op].word, in, tn_op_sig_of(op)->arity);
 }
 
-/* f64 by way of f32. */
+/* f64 through f32. */
 static tn_str narrow(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
   if (dtype == TN_F32) return TN_ONNX_OP(w, spellings[op].word, in[0]);
   tn_str single = tn_onnx_cast(w, in[0], TN_ONNX_FLOAT), made = TN_ONNX_OP(w, spellings[op].word, single);
@@ -251,7 +250,7 @@ bool tn_onnx_scatter_add(tn_onnx *w, tn_value value) {
   return true;
 }
 
-/* x: [n, h, w, c]; for each place of the window the pixels that stand there, side by side as channels. */
+/* x: [n, h, w, c]; for each position of the window its pixels, concatenated as channels. */
 bool tn_onnx_patches(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   const tn_attrs *a = node->attrs;

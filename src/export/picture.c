@@ -1,4 +1,4 @@
-/* export/picture.c: what a picture says of a node. */
+/* export/picture.c: the texts and colours of a node in a picture. */
 #include "export/picture.h"
 
 #define DETAIL_BYTES   48 /* shown of a node's attributes */

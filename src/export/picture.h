@@ -7,7 +7,7 @@
 
 #include "export/export.h"
 
-/* What a node is to the eye. */
+/* The kinds of nodes that have different colours. */
 typedef enum {
   TN_PAINT_INPUT,
   TN_PAINT_PARAM,
@@ -45,11 +45,12 @@ tn_str tn_picture_output(const tn_graph *graph, size_t index);
  * False when memory runs out. */
 bool tn_dot_write(const tn_graph *graph, tn_sources *sources, tn_text *out);
 
-/* How many nodes a drawing may have; nobody could read more. */
+/* How many nodes a drawing may have; more would be unreadable. */
 #define TN_SVG_NODE_LIMIT 2000
 /* A drawing in layers from the top down. With an outline, which may be NULL, a call that is not open is one
- * box, values have the program's names, and boxes say in data-call, data-in and data-line what they stand
- * for; it has no colours of its own then, for a page that has. False with *problem filled in. */
+ * box, values have the program's names, and the attributes data-call, data-in and data-line of a
+ * box say what it represents; the drawing then has no colours, because the page sets them. False
+ * with *problem filled in. */
 bool tn_svg_write(const tn_graph *graph, const tn_outline *outline, tn_sources *sources, tn_text *out,
                   tn_export_problem *problem);
 #endif

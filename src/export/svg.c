@@ -1,7 +1,7 @@
 /* export/svg.c: graphs drawn as SVG, without any other tool.
  *
- * The drawing follows the light or dark of who looks at it. Each box carries its
- * words a second time as a title, for those who hear it or point at it. */
+ * The drawing adapts to a light or dark theme. Each box repeats its text as a title, for screen
+ * readers and tooltips. */
 #include "export/svg_internal.h"
 #include "export/svg_text.h"
 
@@ -15,7 +15,7 @@
 typedef struct {
   tn_str lines[LINES]; /* the first is the title; empty ones are left out */
   tn_paint paint;
-  uint32_t call;   /* that it stands for; 0: an operation */
+  uint32_t call;   /* that it represents; 0: an operation */
   uint32_t within; /* the open call around it; 0: none */
 } box;
 
@@ -120,7 +120,7 @@ static box box_of_call(drawing *d, uint32_t number) {
 
 /* ---- which boxes there are ---- */
 
-/* Calls stand after those around them, and their nodes follow each other, so an inner call overwrites. */
+/* Calls come after their enclosing ones, and their nodes follow each other, so an inner call overwrites. */
 static bool find_calls(drawing *d) {
   const tn_outline *o = d->outline;
   bool *open = tn_arena_array(&d->arena, o->calls.count + 1, sizeof *open);
@@ -165,7 +165,7 @@ static bool hide_sources(drawing *d) {
   return true;
 }
 
-/* A source stands before the call that it hides in. */
+/* A source comes before the call that it is hidden in. */
 static bool is_hidden_source(const drawing *d, tn_value v) {
   return d->hidden[v] && v < d->outline->calls.at[d->hidden[v] - 1].first;
 }
@@ -434,7 +434,7 @@ static bool make_drawing(drawing *d, uint32_t boxes, size_t arrows) {
   return !d->arena.failed && !d->out->failed;
 }
 
-/* Nobody could read more. With an outline many operations may hide in few boxes. */
+/* More would be unreadable. With an outline many operations may be in few boxes. */
 static bool is_too_large(const drawing *d, size_t boxes, size_t arrows) {
   size_t most = d->outline ? TN_SVG_OUTLINE_ARROWS : TN_SVG_ARROW_LIMIT;
   return boxes > TN_SVG_NODE_LIMIT || arrows > most;

@@ -1,10 +1,9 @@
-/* export/svg_layout.c: where the boxes of a drawing stand.
+/* export/svg_layout.c: layered layout of the boxes of a drawing.
  *
- * The usual four steps. A box stands one layer below the lowest of its operands;
- * constants and parameters sink to who uses them. An arrow over several layers gets a
- * bend in each. Boxes change places in their layer towards the mean of their
- * neighbours, from above and from below in turn. Last, each layer is given the
- * places nearest to those means that keep order and distance. */
+ * The usual four steps. A box is one layer below the lowest of its operands; constants and
+ * parameters sink to their users. An arrow over several layers gets a bend in each. Boxes are
+ * sorted within their layer by the mean of their neighbours, from above and from below in turn.
+ * Last, each layer gets the positions nearest to those means that keep order and distance. */
 #include "export/svg_internal.h"
 
 #define SWEEPS      12
@@ -27,7 +26,7 @@ typedef struct {
 /* ---- layers ---- */
 
 static void find_layers(tn_svg_layout *l) {
-  for (uint32_t i = 0; i < l->arrow_count; i++) { /* arrows stand in the order of their ends */
+  for (uint32_t i = 0; i < l->arrow_count; i++) { /* arrows are in the order of their ends */
     const tn_svg_arrow *a = &l->arrows[i];
     uint32_t least = l->vertices[a->from].layer + 1;
     if (l->vertices[a->to].layer < least) l->vertices[a->to].layer = least;
@@ -45,7 +44,7 @@ static bool sink(tn_svg_layout *l) {
     const tn_svg_arrow *a = &l->arrows[i];
     if (held[a->from] || used[a->from] > 1) held[a->to] = true;
   }
-  for (uint32_t i = l->arrow_count; i-- > 0;) { /* the last arrows first, so that who uses it has sunk */
+  for (uint32_t i = l->arrow_count; i-- > 0;) { /* the last arrows first, so that its users have sunk */
     const tn_svg_arrow *a = &l->arrows[i];
     tn_svg_vertex *to = &l->vertices[a->to];
     if (!held[a->to] && nearest[a->to]) to->layer = nearest[a->to] - 1;

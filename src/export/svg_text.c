@@ -1,4 +1,4 @@
-/* export/svg_text.c: words in an SVG. */
+/* export/svg_text.c: escapes untrusted text for an SVG. */
 #include "export/svg_text.h"
 
 #include "base/utf8.h"

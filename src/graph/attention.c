@@ -1,10 +1,10 @@
-/* graph/attention.c: what attention and its gradient are made of.
+/* graph/attention.c: attention and its gradient in terms of other operations (their parts).
  *
- * Both have kernels of their own, which keep no matrix of all queries by all keys;
- * the kernels give the bits of these parts. Queries are scaled, not scores, because
- * there are fewer of them. With a causal mask a kernel leaves out the keys that a
- * query must not see: their weights are +0, and a sum without them is the same but
- * for the sign of a zero. So the parts add +0 to such results, which makes -0 +0. */
+ * Both also have kernels, which do not store the matrix of all queries by all keys; the kernels
+ * give the bits of these parts. Queries are scaled, not scores, because there are fewer of them.
+ * With a causal mask a kernel leaves out the keys that a query must not see: their weights are +0,
+ * and a sum without them is the same except for the sign of a zero. So the parts add +0 to such
+ * results, which makes -0 +0. */
 #include <math.h>
 
 #include "graph/internal.h"
@@ -52,7 +52,7 @@ static tn_value split_heads(const attention *a, tn_value x) {
   return swap_heads(a, tn_build_reshape(a->builder, x, &shape));
 }
 
-/* And back to the shape that it had. */
+/* The inverse. */
 static tn_value join_heads(const attention *a, tn_value x, const tn_shape *shape) {
   if (a->attrs->index == 1 || x == TN_ERROR_VALUE) return x;
   return tn_build_reshape(a->builder, swap_heads(a, x), shape);
@@ -68,7 +68,7 @@ tn_value tn_build_open_keys(tn_builder *b, int64_t queries, int64_t keys) {
   return tn_build_binary(b, TN_OP_GE, last, columns);
 }
 
-/* Places are counted in i32, and the mask of lengths without a name cannot be told. */
+/* Positions are i32. The mask of an unknown length cannot be built. */
 static bool check_lengths(const tn_expand_args *args) {
   int rank = args->types[0].shape.rank;
   const int64_t lengths[] = { args->types[0].shape.dim[rank - 2], args->types[1].shape.dim[rank - 2],

@@ -1,10 +1,9 @@
-/* graph/builder.c: how an operation is made, for every caller.
+/* graph/builder.c: creates operations, for every builder.
  *
- * tn_build is the gate. In this order it lets errors pass through in silence,
- * widens storage dtypes, normalises attributes, replaces composed operations by
- * their parts, infers the type, and only then hands the operation to the
- * builder's own `add`. So a graph and the eager
- * builder see primitive operations on checked types and nothing else.
+ * tn_build does what all builders share. In this order it propagates errors silently, widens
+ * storage dtypes, normalises attributes, replaces composed operations by their parts, infers the
+ * type, and then calls the builder's own `add`. So the graph builder and the eager builder see only
+ * primitive operations with checked types.
  *
  * bf16 and f16 are storage: where an operation computes, its operands are cast
  * to f32, and a f32 result is cast back. This happens outside of the expansion
@@ -38,16 +37,15 @@ static bool is_floating(tn_dtype dtype) {
   return class == TN_CLASS_FLOAT || class == TN_CLASS_STORAGE;
 }
 
-/* Whether the operation looks at numbers. `select` moves them, but the elementwise kernels
- * it shares with the others know arithmetic dtypes only. */
+/* Whether the operation computes with numbers. `select` only moves them, but its elementwise
+ * kernels support arithmetic dtypes only. */
 static bool computes(const tn_op_sig *sig) {
   if (sig->op == TN_OP_SELECT) return true;
   return tn_dtype_in(TN_F32, sig->dtypes) && !(sig->dtypes & TN_STORAGE);
 }
 
-/* The storage dtype that all floating operands have, or TN_F32 when nothing is to be
- * widened. Of mixed dtypes none is, and *other is the first operand that differs from the
- * first floating one, *first. */
+/* The storage dtype of all floating operands, or TN_F32 if nothing needs widening. Mixed dtypes are
+ * not widened; *other is then the first operand that differs from the first floating one, *first. */
 static tn_dtype storage_of(const tn_op_sig *sig, const tn_type *types, int count, int *first, int *other) {
   *first = *other = -1;
   if (!computes(sig)) return TN_F32;
@@ -60,8 +58,8 @@ static tn_dtype storage_of(const tn_op_sig *sig, const tn_type *types, int count
   return storage ? types[*first].dtype : TN_F32;
 }
 
-/* A storage dtype beside another floating dtype: both are named, where the rule of the
- * operation would only refuse the first. */
+/* A storage dtype mixed with another floating dtype: names both, where the rule of the operation
+ * would name only the first. */
 static tn_value fail_mixed(tn_builder *builder, tn_op op, const tn_type *types, int first, int other) {
   return tn_build_fault(
       builder, op,
@@ -73,7 +71,7 @@ static bool mixes_storage(const tn_type *types, int first, int other) {
          (tn_dtype_in(types[first].dtype, TN_STORAGE) || tn_dtype_in(types[other].dtype, TN_STORAGE));
 }
 
-/* What the operation says of f32 is meant of the dtype that the program wrote. */
+/* A fault about f32 must name the dtype that the program wrote. */
 static void name_storage(tn_builder *builder, tn_dtype storage) {
   tn_fault *fault = &builder->fault;
   if (fault->kind != TN_FAULT_DTYPE) return;
@@ -209,7 +207,7 @@ static bool check_condition(tn_builder *builder, tn_value condition) {
 
 /* ---- the graph builder ---- */
 
-/* What went wrong when the graph gave 0. */
+/* Why the graph returned 0. */
 static tn_fault graph_fault(const tn_graph *graph) {
   if (graph->failed) return (tn_fault){ .kind = TN_FAULT_MEMORY };
   return (tn_fault){ .kind = TN_FAULT_TOO_LARGE, .expected = (int64_t)graph->limit, .reason = "the graph" };
@@ -263,7 +261,7 @@ static int first_difference(const tn_shape *a, const tn_shape *b) {
   return i;
 }
 
-/* Both regions must give as many results, of equal types. */
+/* Both regions must have the same number of results, of equal types. */
 static bool results_agree(tn_builder *builder, const tn_region *a, const tn_region *b) {
   tn_fault fault = { .kind = TN_FAULT_INTERNAL, .reason = "branches with different numbers of results" };
   bool agree = a->results.count == b->results.count;

@@ -31,8 +31,8 @@ typedef struct {
   bool (*region_begin)(tn_builder *builder);
   uint32_t (*region_end)(tn_builder *builder, const tn_value *results, int count);
   tn_value (*join)(tn_builder *builder, tn_value condition, uint32_t then_region, uint32_t else_region);
-  /* Optional: a shorter way to the same result for the commonest operations, asked before
-   * anything else is done; 0 when it does not apply. Operands are never TN_ERROR_VALUE. */
+  /* Optional: a faster path to the same result for the commonest operations, tried first; 0 if it
+   * does not apply. Operands are never TN_ERROR_VALUE. */
   tn_value (*quick)(tn_builder *builder, tn_op op, const tn_value *in, int count);
 } tn_builder_methods;
 
@@ -40,9 +40,9 @@ struct tn_builder {
   const tn_builder_methods *methods;
   tn_heap *heap;
   tn_names *names;
-  tn_span at;          /* the place that what is built now came from */
+  tn_span at;          /* the source location of what is being built */
   tn_op composed;      /* the outermost composed operation being expanded; faults name it */
-  tn_fault fault;      /* the first; kind TN_FAULT_NONE while all is well */
+  tn_fault fault;      /* the first; kind TN_FAULT_NONE if there is none */
 };
 
 /* Makes one operation. `attrs` may be NULL. Composed operations are expanded; operands of
@@ -54,14 +54,14 @@ const tn_type *tn_build_type(const tn_builder *builder, tn_value value);
 /* Keeps the fault if it is the first, sets its op and place, and gives TN_ERROR_VALUE. */
 tn_value tn_build_fault(tn_builder *builder, tn_op op, tn_fault fault);
 static inline bool tn_build_ok(const tn_builder *builder) { return builder->fault.kind == TN_FAULT_NONE; }
-/* After a fault was reported: go on building. */
+/* Clears the fault after it was reported, to continue building. */
 void tn_build_forget(tn_builder *builder);
 
-/* The parts of an operation that has TN_PARTS in ops.def, on operands that it accepts; attrs as a graph has
- * them. Gives the value that they compute. */
+/* Builds the parts of an operation that has TN_PARTS in ops.def, on operands that it accepts, with
+ * normalised attrs. Returns their result. */
 tn_value tn_build_parts(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
-/* The same for a node of a graph, as a graph of their own: its inputs are the operands, its output is the
- * value. False when memory runs out; there is nothing to free then. */
+/* The same for a node of a graph, as a separate graph whose inputs are the operands and whose
+ * output is the result. False when memory runs out; there is nothing to free then. */
 bool tn_graph_parts(const tn_graph *graph, tn_value value, tn_graph *out);
 
 /* bool [queries, keys]: key s is open to query t when s <= t + keys - queries. Lengths are known. */
@@ -69,12 +69,12 @@ tn_value tn_build_open_keys(tn_builder *builder, int64_t queries, int64_t keys);
 /* Causal attention from its parts, where bool [T, S] says which keys are open. */
 tn_value tn_build_attention_open(tn_builder *builder, const tn_value in[3], const tn_attrs *attrs,
                                  tn_value open);
-/* The gradients of attention by q, k and v from its parts; `in` are q, k, v and the gradient of the result.
- * False with a fault kept. */
+/* The gradients of attention with respect to q, k and v from its parts; `in` are q, k, v and the
+ * gradient of the result. False with a fault kept. */
 bool tn_build_attention_grads(tn_builder *builder, const tn_value in[4], const tn_attrs *attrs,
                               tn_value out[3]);
 
-/* What is said so often that it has a name. */
+/* Shorthands for common operations. */
 tn_value tn_build_unary(tn_builder *builder, tn_op op, tn_value x);
 tn_value tn_build_binary(tn_builder *builder, tn_op op, tn_value x, tn_value y);
 tn_value tn_build_select(tn_builder *builder, tn_value condition, tn_value x, tn_value y);
@@ -97,7 +97,8 @@ tn_value tn_build_slice(tn_builder *builder, tn_value x, int axis, int64_t start
 tn_value tn_build_reduce(tn_builder *builder, tn_op op, tn_value x, const int *axes, int count,
                          bool keepdims);
 tn_value tn_build_matmul(tn_builder *builder, tn_value x, tn_value y);
-/* NumPy's matmul: rank 1 operands are rows and columns that disappear again. */
+/* NumPy's matmul: rank 1 operands become rows and columns, and the extra axes are dropped from the
+ * result. */
 tn_value tn_build_matmul_any_rank(tn_builder *builder, tn_value x, tn_value y);
 /* Without the given axes, which have length 1. */
 tn_value tn_build_drop_axes(tn_builder *builder, tn_value x, const int *axes, int count);

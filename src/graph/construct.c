@@ -1,4 +1,4 @@
-/* graph/construct.c: short names for what is built often. */
+/* graph/construct.c: shorthands for common operations. */
 #include <assert.h>
 
 #include "graph/builder.h"
@@ -53,8 +53,8 @@ static bool is_nameable(const tn_shape *shape) {
   return true;
 }
 
-/* A length without a name cannot be an attribute that is right once it is
- * known; it can only be taken over from a value that has it, by broadcasting with it. */
+/* An unknown length cannot be an attribute that is filled in later; it can only be taken from a
+ * value that has it, by broadcasting. */
 static tn_value broadcast_with(tn_builder *builder, tn_value x, tn_value like) {
   return tn_build_select(builder, tn_build_binary(builder, TN_OP_EQ, like, like), x, x);
 }
@@ -177,7 +177,7 @@ tn_value tn_build_sum_to(tn_builder *builder, tn_value x, const tn_shape *shape)
   for (int i = leading; i < from.rank; i++) {
     if (shape->dim[i - leading] == 1 && from.dim[i] != 1) axes[count++] = i;
   }
-  bool keepdims = count > leading; /* without it only new axes go, and they go by themselves */
+  bool keepdims = count > leading; /* otherwise only leading axes are dropped, which needs no reshape */
   tn_value sum = tn_build_reduce(builder, TN_OP_SUM, x, axes, count, keepdims);
   return keepdims ? tn_build_drop_axes(builder, sum, axes, leading) : sum;
 }

@@ -1,7 +1,7 @@
 /* graph/effects.h: callbacks for the `host` operations of a graph.
  *
- * A graph can name the clock or a file, but cannot read them. A plan calls back
- * when it reaches the operation; a language answers. */
+ * A graph can refer to the clock or a file, but cannot read them. A plan calls back when it reaches
+ * the operation; the language implements the callback. */
 #ifndef TN_GRAPH_EFFECTS_H
 #define TN_GRAPH_EFFECTS_H
 

@@ -1,14 +1,11 @@
-/* graph/expand.c: what composed operations are made of.
+/* graph/expand.c: the definitions of composed operations in terms of primitive ones.
  *
- * Each function says its operation in terms of primitive ones; shapes,
- * gradients, kernels and every bit of the result follow from that, so the order
- * of operations here is part of the numeric contract. layer_norm has kernels of its
- * own, which give the bits of its parts; gradients and exports are made of them.
- * So has attention, in attention.c.
- * Faults of the parts carry
- * the name of the whole; where a part would speak of shapes the user never
- * wrote, the check is made here first. At most one argument of a call may make
- * something, because compilers differ in the order in which they evaluate them. */
+ * Shapes, gradients, kernels and every bit of the result follow from these definitions, so the
+ * order of operations here is part of the numeric contract. layer_norm also has kernels, which give
+ * the bits of its parts; its gradients and exports use the parts. The same holds for attention
+ * (attention.c). Faults of the parts name the whole operation; if a part would report shapes that
+ * the user never wrote, the check is made here first. At most one argument of a call may create a
+ * node, because compilers differ in the order in which they evaluate arguments. */
 #include "graph/internal.h"
 
 typedef tn_value (*expand_rule)(const tn_expand_args *args);
@@ -119,7 +116,7 @@ static tn_value expand_stack(const tn_expand_args *args) {
 
 /* ---- indexing ---- */
 
-/* A place that still counts from the end belongs to an axis whose length has a name. */
+/* An index that still counts from the end belongs to an axis of symbolic length. */
 static tn_value expand_index(const tn_expand_args *args) {
   const int axis[] = { args->attrs->axis };
   int64_t place = (int64_t)args->attrs->index, end = place == -1 ? INT64_MAX : place + 1;
@@ -190,8 +187,8 @@ static tn_value expand_linear(const tn_expand_args *args) {
   return args->count == 3 ? binary(args, TN_OP_ADD, product, args->in[2]) : product;
 }
 
-/* Padding "same" makes the result ceil(length / stride) long; what is odd goes after. With
- * stride 1 the padding does not depend on the length, which may then be a symbol. */
+/* Padding "same" makes the result ceil(length / stride) long; odd padding goes after. With stride 1
+ * the padding does not depend on the length, which may then be a symbol. */
 static bool same_padding(const tn_expand_args *args, tn_attrs *windows, int side) {
   int64_t length = args->types[0].shape.dim[1 + side], stride = windows->step[side];
   int64_t window = windows->window[side], total;

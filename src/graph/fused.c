@@ -1,4 +1,4 @@
-/* graph/fused.c: what makes a fused program sound. */
+/* graph/fused.c: checks fused programs. */
 #include "graph/fused.h"
 
 size_t tn_fused_bytes(int step_count) {

@@ -1,9 +1,9 @@
 /* graph/graph.c: nodes, regions and outputs.
  *
- * Nodes are an array that only grows, so a value is an index and an operand is
- * a smaller one. What a node points to (operands, attributes, literals, fused
- * programs) lies in the graph's arena and never moves, while the array of nodes
- * may: a pointer to a node or to its type holds until the next node is added. */
+ * Nodes are an array that only grows, so a value is an index, and operands have smaller indices.
+ * What a node points to (operands, attributes, literals, fused programs) is in the graph's arena
+ * and never moves. The array of nodes may move: a pointer to a node or to its type is valid until
+ * the next node is added. */
 #include <assert.h>
 #include <string.h>
 
@@ -52,8 +52,8 @@ static const tn_tensor *keep_literal(tn_graph *graph, const tn_tensor *literal) 
   return copy;
 }
 
-/* Where attributes may have been kept before. The steps of a loop have the same ones over and over: shared,
- * they cost nothing per step. NULL: what they point to is the node's own. */
+/* The slot for attributes that nodes can share. The steps of a loop repeat the same attributes;
+ * sharing makes them free. NULL: they point to something that belongs to one node. */
 static const tn_attrs **recent_of(tn_graph *graph, const tn_attrs *attrs) {
   if (attrs->literal || attrs->program || attrs->region[0] || attrs->region[1]) return NULL;
   uint64_t key = (uint64_t)attrs->dtype + 3 * (uint64_t)attrs->axis + 5 * (uint64_t)attrs->axis_count;
@@ -158,7 +158,7 @@ static void forget_node(tn_graph *graph) {
   for (int i = 0; i < 2; i++) graph->regions.at[node->attrs->region[i]].owner = TN_ERROR_VALUE;
 }
 
-/* Who keeps a mark may take the memory of the nodes back, too, so none of it is shared with new ones. */
+/* The holder of a mark may free the memory of the nodes, so none of it is shared with new ones. */
 void tn_graph_rewind(tn_graph *graph, tn_graph_mark mark) {
   memset(graph->recent, 0, sizeof graph->recent);
   while (graph->nodes.count > mark.nodes) forget_node(graph);
@@ -224,7 +224,7 @@ static void substitute(const binder *b, tn_shape *shape) {
   }
 }
 
-/* What a pick gives follows from its `if`, which has been bound before it. */
+/* The type of a pick follows from its `if`, which has been bound before it. */
 static void pick_type(const tn_graph *graph, tn_value branch, tn_attrs *attrs) {
   const tn_region *region = &graph->regions.at[tn_graph_node(graph, branch)->attrs->region[0]];
   const tn_type *type = tn_graph_type(graph, region->results.at[attrs->index]);

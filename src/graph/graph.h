@@ -1,8 +1,8 @@
-/* graph/graph.h: a program as typed operations.
+/* graph/graph.h: the graph: a program as typed operations.
  *
  * Values are numbers: value v is what node v computes. Operands come before the
- * nodes that use them. Node 0 is the error node: a rule that has
- * failed and reported yields 0, and whatever uses 0 yields 0 in silence.
+ * nodes that use them. Node 0 is the error node: an operation that fails reports and yields 0, and
+ * an operation on 0 silently yields 0.
  *
  * The nodes of an `if` branch live in a region. A region may use values of the
  * regions around it, never of its sibling; its nodes have smaller numbers than
@@ -57,7 +57,7 @@ typedef struct tn_graph {
   tn_vec(tn_output) outputs;
   tn_vec(tn_tensor) literals;  /* shares of the buffers that `const` nodes use */
   const tn_attrs *recent[TN_GRAPH_RECENT]; /* of nodes, which new ones may share; NULL: none */
-  size_t limit;             /* of nodes: TN_NODE_LIMIT, unless who made it sets another */
+  size_t limit;             /* of nodes: TN_NODE_LIMIT, unless the creator sets another */
   bool failed;              /* memory ran out somewhere */
 } tn_graph;
 
@@ -83,8 +83,8 @@ uint32_t tn_graph_add_region(tn_graph *graph, uint32_t parent);
 bool tn_graph_yield(tn_graph *graph, uint32_t region, const tn_value *results, int count);
 bool tn_graph_output(tn_graph *graph, tn_name name, tn_value value);
 
-/* A place to go back to: what was added since is forgotten. Regions that were open then must
- * be open now. */
+/* A mark to go back to: it removes what was added since. Regions that were open then must be open
+ * now. */
 typedef struct {
   size_t nodes, regions, inputs, params, outputs, literals;
 } tn_graph_mark;
@@ -94,9 +94,9 @@ void tn_graph_rewind(tn_graph *graph, tn_graph_mark mark);
 /* A copy in which every node keeps its number. *to is not initialised before; on failure
  * (out of memory) false, and *to is then empty. */
 bool tn_graph_copy(const tn_graph *from, tn_graph *to);
-/* The same program with symbols replaced by lengths, all types inferred anew; nodes keep
- * their numbers. Symbols without a binding stay. *to is not initialised before. On failure
- * false with the fault filled in; *to is then empty. */
+/* The same program with symbols replaced by lengths, all types inferred again; nodes keep their
+ * numbers. Symbols without a binding stay. *to is not initialised before. On failure false with the
+ * fault filled in; *to is then empty. */
 typedef struct {
   tn_name symbol;
   int64_t length;
@@ -104,9 +104,9 @@ typedef struct {
 bool tn_graph_bind(const tn_graph *from, const tn_binding *bindings, size_t count, tn_graph *to,
                    tn_fault *fault);
 
-/* Moves what asks the host or may fail, and what is made from it, into the branch that alone needs it
- * (sink.c), so that it happens only when that branch runs. False when memory runs out; the graph is then as
- * it was. */
+/* Moves operations that call the host or may fail, and those that depend on them, into the only
+ * branch that needs them (sink.c), so that they run only when that branch runs. False when memory
+ * runs out; the graph is then unchanged. */
 bool tn_graph_sink(tn_graph *graph);
 
 /* Checks everything this header promises and infers every type again. NULL when all is well,
@@ -129,10 +129,10 @@ const char *tn_graph_verify(const tn_graph *graph, tn_value *where);
  *     return loss=%6
  *   }
  *
- * Inputs and parameters that come first stand in the head; others are operations like any
- * other. A name that is no plain word follows its value: %1 "a b": f32[]. The nodes of a branch
- * are printed where its `if` stands; where passes have mixed them with nodes around it, they
- * are read back in the order of the text. */
+ * Inputs and parameters that come first are in the head; later ones are written as operations. A
+ * name that is not a plain word follows its value: %1 "a b": f32[]. The nodes of a branch are
+ * printed inside its `if`; if passes have mixed them with nodes around it, they are read back in
+ * the order of the text. */
 void tn_graph_print(const tn_graph *graph, tn_text *out);
 /* Reads the text of a registered file. *out is not initialised before. Reports E_GRAPH_SYNTAX or
  * type diagnostics and returns false; *out is then empty. A `: type` after an operation may be

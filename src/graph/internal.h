@@ -1,4 +1,4 @@
-/* graph/internal.h: what the files of graph/ share. */
+/* graph/internal.h: shared by the files of graph/. */
 #ifndef TN_GRAPH_INTERNAL_H
 #define TN_GRAPH_INTERNAL_H
 
@@ -16,7 +16,7 @@ typedef struct {
   const tn_attrs *attrs; /* as given: axes may be negative */
 } tn_expand_args;
 
-/* Gives the value that stands for the operation, or TN_ERROR_VALUE with a fault kept. */
+/* Returns the value that replaces the operation, or TN_ERROR_VALUE with a fault kept. */
 tn_value tn_expand(const tn_expand_args *args);
 
 /* Of operations whose parts are in files of their own. */

@@ -1,4 +1,4 @@
-/* graph/outline.c: calls and names, kept while a graph is built. */
+/* graph/outline.c: records calls and names while a graph is built. */
 #include "graph/outline.h"
 
 #include "base/number.h"

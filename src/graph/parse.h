@@ -1,4 +1,4 @@
-/* graph/parse.h: what the files of the parser share.
+/* graph/parse.h: shared by the files of the parser.
  *
  * A word is a run of letters, digits and _ . + - ; the caller decides what it means
  * (an operation, a dtype, a number). The first syntax error ends the parse; type
@@ -13,7 +13,7 @@ typedef enum {
   TN_TOKEN_END,
   TN_TOKEN_WORD,
   TN_TOKEN_VALUE,    /* %label; text is the label */
-  TN_TOKEN_STRING,   /* "..."; text is what stands between the quotes */
+  TN_TOKEN_STRING,   /* "..."; text is what is between the quotes */
   TN_TOKEN_MARK,     /* one of ( ) { } [ ] , : = ? */
   TN_TOKEN_WRONG
 } tn_token_kind;
@@ -34,8 +34,8 @@ typedef struct {
   size_t at;            /* after `token` */
   tn_token token;       /* the next one */
   tn_token last;        /* the one before it */
-  bool failed;          /* a mistake of form */
-  size_t errors;        /* mistakes of types */
+  bool failed;          /* a syntax error */
+  size_t errors;        /* type errors */
 } tn_graph_parser;
 
 void tn_parser_advance(tn_graph_parser *parser);
@@ -56,6 +56,6 @@ tn_name tn_parser_string(tn_graph_parser *parser, tn_token token);
 bool tn_parser_type(tn_graph_parser *parser, tn_type *out);
 bool tn_parser_dtype(tn_graph_parser *parser, tn_dtype *out);
 bool tn_parser_number(tn_graph_parser *parser, double *out);
-/* { key=value, ... } or nothing. A literal becomes *literal, which the caller lets go of. */
+/* { key=value, ... } or nothing. A literal becomes *literal, which the caller releases. */
 bool tn_parser_attrs(tn_graph_parser *parser, tn_op op, tn_attrs *out, tn_tensor *literal);
 #endif

@@ -1,10 +1,10 @@
-/* graph/sink.c: what only a branch needs is computed in that branch.
+/* graph/sink.c: moves operations that only a branch needs into that branch.
  *
- * A binding stands before the `if` that uses it, but need decides whether it is evaluated. For a pure
- * operation nobody can tell; for one that asks the host or that may fail, everybody can. So such an
- * operation, and whatever is made from it, moves into the innermost region that holds all of its uses. An
- * `if` moves with its branches, so the regions nest in a new way: the graph is written again, region by
- * region. */
+ * A binding is written before the `if` that uses it, but evaluation is lazy. For a pure operation
+ * this makes no difference; for one that calls the host or may fail it does. So such an operation,
+ * and everything that depends on it, moves into the innermost region that holds all of its uses. An
+ * `if` moves with its branches, so the regions nest in a new way: the graph is written again,
+ * region by region. */
 #include "graph/graph.h"
 
 /* A region that is being written; regions nest too deep for a call each. */

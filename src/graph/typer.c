@@ -1,4 +1,4 @@
-/* graph/typer.c: the builder that infers types and makes nothing. */
+/* graph/typer.c: the builder that only infers types. */
 #include "graph/typer.h"
 
 static tn_value fail(tn_typer *typer) {

@@ -4,7 +4,7 @@
  * of every operation apply, also those of composed operations. Lengths may be
  * names. A value is a number in a list of types.
  *
- * It has no regions: a caller that meets an `if` joins the branches itself. */
+ * It has no regions: the caller joins the branches of an `if` itself. */
 #ifndef TN_GRAPH_TYPER_H
 #define TN_GRAPH_TYPER_H
 

@@ -1,12 +1,11 @@
-/* guard/calls.c: which system calls tern needs to read a program and to compute.
+/* guard/calls.c: the allow-list of system calls that tern needs to read a program and to compute.
  *
  * The list is what the C library, the thread library and tern itself use once
  * the command line has been read: memory, threads of this process, the clock, files
  * that are open, and, where the policy names paths, opening (which Landlock then
- * decides path by path). Everything else is refused: starting programs, looking
- * into other processes, sending them signals, sockets, namespaces, mounts, keys,
- * bpf, io_uring, memory that can be executed. A refused call gives an error; it
- * never ends the process. */
+ * decides path by path). Everything else is refused: starting programs, inspecting other processes,
+ * sending them signals, sockets, namespaces, mounts, keys, bpf, io_uring, memory that can be
+ * executed. A refused call gives an error; it never ends the process. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* CLONE_..., O_TMPFILE */
 #endif
@@ -108,8 +107,8 @@ static const long always[] = {
 #endif
 };
 
-/* Looking at paths, where some are named. What a path is like (not what is in it) cannot be hidden by
- * Landlock: newfstatat, above, is how the C library asks for the size of an open file. */
+/* Calls that examine paths, if some are granted. Landlock cannot hide the metadata of a path:
+ * newfstatat, above, is how the C library gets the size of an open file. */
 static const long looking[] = {
   SYS_statx,      SYS_faccessat, SYS_readlinkat, SYS_getcwd, SYS_fstatfs, SYS_fadvise64,
 #ifdef SYS_faccessat2
@@ -126,7 +125,7 @@ static const long looking[] = {
 #endif
 };
 
-/* Changing files in folders that are there to be written. No links, no owners, no attributes, no times. */
+/* Changing files in writable folders. No links, no owners, no attributes, no times. */
 static const long writing[] = {
   SYS_ftruncate, SYS_fsync, SYS_fdatasync, SYS_flock, SYS_unlinkat, SYS_fallocate,
 #ifdef SYS_renameat
@@ -176,8 +175,8 @@ static void allow_all(tn_filter *filter, const long *calls, int count) {
   for (int i = 0; i < count; i++) tn_filter_allow(filter, calls[i]);
 }
 
-/* Newer kernels have calls that a filter cannot look into, because their arguments stand in memory. With
- * ENOSYS the C library takes the older one. */
+/* Newer kernels have calls that a filter cannot inspect, because their arguments are in memory.
+ * With ENOSYS the C library uses the older one. */
 static void refuse_opaque(tn_filter *filter) {
 #ifdef SYS_clone3
   tn_filter_refuse(filter, SYS_clone3, ENOSYS);
@@ -223,7 +222,7 @@ static void allow_reading_limits(tn_filter *filter) {
   tn_filter_allow_if(filter, SYS_prlimit64, tests, COUNT(tests));
 }
 
-/* What fcntl, ioctl and prctl can do is a world; a computation needs a corner of it. */
+/* fcntl, ioctl and prctl can do a lot; a computation needs little of it. */
 static void allow_corners(tn_filter *filter, bool writes) {
   static const uint32_t on_descriptors[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
                                              F_SETFL, F_GETLK,         F_SETLK, F_SETLKW };
@@ -232,7 +231,7 @@ static void allow_corners(tn_filter *filter, bool writes) {
                                            TIOCGWINSZ, TIOCGPGRP,  FIONREAD };
   static const uint32_t on_processes[] = { PR_SET_NAME, PR_GET_NAME };
   tn_filter_test test = { .argument = 1, .mask = UINT32_MAX, .values = on_descriptors };
-  test.count = writes ? COUNT(on_descriptors) : COUNT(on_descriptors) - 3; /* locks stand last */
+  test.count = writes ? COUNT(on_descriptors) : COUNT(on_descriptors) - 3; /* locks are last */
   tn_filter_allow_if(filter, SYS_fcntl, &test, 1);
   test.values = on_terminals, test.count = COUNT(on_terminals);
   tn_filter_allow_if(filter, SYS_ioctl, &test, 1);
@@ -253,8 +252,8 @@ static void allow_opening_to_read(tn_filter *filter) {
 #endif
 }
 
-/* Files that are made or replaced have plain permissions: no set-user-ID, set-group-ID or sticky bit. Others
- * could run a set-user-ID file later with the rights of the user who started tern. */
+/* Files that are created or replaced have plain permissions: no set-user-ID, set-group-ID or sticky
+ * bit. Others could run a set-user-ID file later with the rights of the user who started tern. */
 static void allow_writing(tn_filter *filter) {
   static const uint32_t none[] = { 0 };
   tn_filter_test mode = { .argument = 3, .mask = ~(uint32_t)0777, .values = none, .count = 1 };
@@ -288,7 +287,7 @@ static void allow_card(tn_filter *filter) {
   tn_filter_allow_masked(filter, SYS_ioctl, 1, ~(uint32_t)0xff, 0);
 }
 
-/* A further filter without flags. One with a listener would answer calls itself. */
+/* Another filter without flags. A filter with a listener could answer calls itself. */
 static void allow_narrowing(tn_filter *filter) {
   static const uint32_t set_filter[] = { SECCOMP_SET_MODE_FILTER }, none[] = { 0 };
   tn_filter_test tests[] = {

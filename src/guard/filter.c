@@ -1,9 +1,8 @@
-/* guard/filter.c: a small assembler for what the kernel runs at every system call.
+/* guard/filter.c: a small assembler for seccomp filters.
  *
- * A filter is a program for the kernel's packet-filter machine: it loads words of
- * the call's description and jumps forward. Each rule is a block of its own that
- * ends in a verdict or falls through to the next, so that blocks can be read, and
- * left out, one by one. */
+ * A filter is a classic BPF program that the kernel runs at every system call: it loads words of
+ * the call's description and jumps forward. Each rule is a separate block that ends in a verdict or
+ * falls through to the next, so blocks can be read, and left out, one by one. */
 #include "guard/internal.h"
 
 #if TN_GUARD_HAS_FILTER

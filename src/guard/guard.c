@@ -1,7 +1,7 @@
-/* guard/guard.c: the order in which things are given up.
+/* guard/guard.c: enters the sandbox.
  *
- * First what cannot be undone by starting another program, then files, then
- * limits, then system calls: each step still needs what the next one takes. */
+ * First new privileges are given up, then files, then limits, then system calls: each step still
+ * needs what the next one takes away. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1 /* RLIMIT_MEMLOCK */
 #endif
@@ -20,8 +20,8 @@ tn_guard_support tn_guard_supported(void) {
   return (tn_guard_support){ .landlock = tn_guard_landlock_version(), .seccomp = tn_guard_has_seccomp() };
 }
 
-/* Threads that run already keep what they have. The folder has a link for each thread beside its own two;
- * where it cannot be asked, there may be others. */
+/* Threads that already run keep their rights. The folder has a link per thread besides its own two;
+ * if it cannot be read, other threads may exist. */
 static bool is_alone(void) {
   struct stat tasks;
   return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
@@ -35,8 +35,8 @@ static void lower(int resource, rlim_t most) {
   (void)setrlimit(resource, &limit);
 }
 
-/* No core file, which would put the memory on the disk; few descriptors; no memory that stays. Limits that
- * answer with a signal (time, file size) are not used: tern never ends that way. */
+/* No core file, which would write the memory to the disk; few descriptors; no locked memory. Limits
+ * that send a signal (time, file size) are not used: tern never ends that way. */
 static void lower_limits(void) {
   lower(RLIMIT_CORE, 0);
   lower(RLIMIT_NOFILE, MOST_DESCRIPTORS);

@@ -20,19 +20,19 @@ enum { TN_GUARD_FILEREAD = 1, TN_GUARD_FILEWRITE = 2, TN_GUARD_CLOCK = 4, TN_GUA
 
 typedef enum {
   TN_GUARD_READ,  /* a file; or a folder and everything below it */
-  TN_GUARD_WRITE, /* a folder: files in it are made, replaced, read, removed */
+  TN_GUARD_WRITE, /* a folder: files in it are created, replaced, read, removed */
   TN_GUARD_NAMED, /* to be read, if the program has been granted FILEREAD */
   TN_GUARD_UNMAKE /* a folder: empty folders in it are removed */
 } tn_guard_access;
 
 typedef struct {
-  const char *path; /* NUL-terminated; what does not exist is passed over */
+  const char *path; /* NUL-terminated; a path that does not exist is skipped */
   tn_guard_access access;
 } tn_guard_path;
 
-/* What is still needed. FILEREAD decides about the paths that the program names; CLOCK decides nothing
- * here, because the time can be read without a system call. FILEWRITE decides nothing either: the folders
- * that it grants are among the paths, as are those that the command line names. */
+/* The rights that are still needed. FILEREAD decides about the paths that the program names; CLOCK
+ * has no effect here, because the time can be read without a system call. FILEWRITE has no effect
+ * either: the folders that it grants are among the paths, as are those that the command line names. */
 typedef struct {
   unsigned grants;
   const tn_guard_path *paths;
@@ -55,10 +55,10 @@ tn_guard_support tn_guard_supported(void);
 /* What is enforced now. A member is false where the kernel cannot, or refused. */
 typedef struct {
   bool files, calls;
-  bool alone; /* no thread was there before, which would be free of it */
+  bool alone; /* there was no other thread, which would not be bound */
 } tn_guard_state;
 
-/* Irreversible. Does what can be done of it, and says what that was. */
+/* Irreversible. Enforces as much as the kernel supports, and returns what that is. */
 tn_guard_state tn_guard_enter(const tn_guard_policy *policy);
 /* A second layer inside the first, after an enter whose policy `narrows`: from now on both must agree. */
 tn_guard_state tn_guard_narrow(const tn_guard_policy *policy);

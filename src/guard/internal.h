@@ -33,7 +33,7 @@ bool tn_guard_has_seccomp(void);
 bool tn_guard_restrict_calls(const tn_guard_policy *policy);
 
 #if TN_GUARD_HAS_FILTER
-/* A filter in the making (filter.c). A call is looked at by number first; what no rule allows is refused
+/* A filter in the making (filter.c). A call is checked by number first; what no rule allows is refused
  * with EPERM. Running out of room sets `overflow`, and the filter cannot be used. */
 #define TN_FILTER_MOST 1024
 

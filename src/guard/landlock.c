@@ -1,9 +1,9 @@
-/* guard/landlock.c: the paths that are left, and nothing else of the file system.
+/* guard/landlock.c: restricts the file system to the paths of the policy.
  *
  * Every right that this kernel's Landlock can take away is taken away, and given
- * back for the paths of the policy alone. The interface is older in Debian's
- * headers than in its kernels, so what is newer than the first version is spelled
- * out here, and what the kernel does not know yet is left out. */
+ * back for the paths of the policy alone. Debian's headers are older than its kernels, so constants
+ * newer than the first version are defined here; rights that the kernel does not know yet are left
+ * out. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* O_PATH */
 #endif
@@ -67,7 +67,7 @@ uint64_t tn_guard_rights_of(tn_guard_access access, bool folder) {
   return rights;
 }
 
-/* A folder that the program names is not opened by that to what is in it: reading it is a mistake of the
+/* Naming a folder in a program does not grant its contents: reading a folder is an error of the
  * program, and stays one. */
 static bool add_path(int ruleset, const tn_guard_path *path, uint64_t known) {
   int opened = open(path->path, O_PATH | O_CLOEXEC);

@@ -1,9 +1,8 @@
-/* lang/grant.c: whether a file that a program names lies where it may be read or written.
+/* lang/grant.c: checks that a file that a program names is in a folder it may read or write.
  *
- * The folders were resolved when they were granted. A path is resolved now, with
- * all its links, and must lie beneath one of them. It is then opened without
- * following a link, so that nothing can be put in its place between; the kernel
- * decides the same again (docs/security.md). */
+ * The folders were resolved when they were granted. A path is resolved now, with all its links, and
+ * must be beneath one of them. It is then opened without following a link, so that it cannot be
+ * replaced in between; the kernel enforces the same (docs/security.md). */
 #include <string.h>
 
 #include "base/file.h"
@@ -35,7 +34,7 @@ static bool find(const tn_host *host, folders granted, tn_str path, tn_arena *ar
   bool ok = !memchr(path.at, 0, path.len) && tn_file_place(found->at, &real);
   ok = ok && lies_in_one(granted, tn_text_str(&real));
   if (ok) *found = tn_arena_str(arena, tn_text_str(&real));
-  if (real.failed) arena->failed = ok = true; /* memory ran out, which says nothing of where it lies */
+  if (real.failed) arena->failed = ok = true; /* memory ran out: its location is unknown */
   tn_text_free(&real);
   return ok;
 }

@@ -97,8 +97,9 @@ typedef struct tn_host {
    * language reports it in its own words). outputs receive shares. */
   bool (*compute)(struct tn_host *host, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
                   tn_tensor *outputs, tn_fault *fault);
-  /* The same in pieces, for what runs many times. `plan` optimises the graph, which must outlive the
-   * plan; NULL with *fault. `bind` says where its values are. `result` is valid until the next run. */
+  /* The same in parts, for graphs that run many times. `plan` optimises the graph, which must
+   * outlive the plan; NULL with *fault. `bind` sets the addresses of its values. `result` is valid
+   * until the next run. */
   struct tn_plan *(*plan)(struct tn_host *host, tn_graph *graph, tn_fault *fault);
   void (*bind)(struct tn_host *host, struct tn_plan *plan, const tn_lowered *values);
   bool (*run)(struct tn_host *host, struct tn_plan *plan, tn_fault *fault);
@@ -108,13 +109,13 @@ typedef struct tn_host {
   /* A given value, element by element, in the dtype that is wanted. Integers take whole numbers that they
    * can hold; any other is E_USAGE with the name and the number. False after reporting. */
   bool (*convert)(struct tn_host *host, const tn_given *given, tn_dtype dtype, tn_tensor *out);
-  /* Compiling is over and computing begins: of all files, the program opens these. False after reporting.
-   * NULL: nobody wants to know. Called through tn_host_seal. */
+  /* Compiling is over and computing begins: the program will open only these files. False after
+   * reporting. NULL: not needed. Called through tn_host_seal. */
   bool (*seal)(struct tn_host *host, const tn_str *opened, size_t count);
-  /* Reports a fault that is not a mistake in the program: memory, an interruption, a bug in tern. NULL:
-   * tn_fault_report. Returns false. */
+  /* Reports a fault that is not an error in the program: memory, an interruption, a bug in tern.
+   * NULL: tn_fault_report. Returns false. */
   bool (*report_fault)(struct tn_host *host, const tn_fault *fault);
-  /* A line for the user: what PRINT and print say. */
+  /* A line for the user: the output of PRINT and print. */
   void (*print)(struct tn_host *host, tn_str line);
   bool shorten; /* what is printed is for people: large tensors are cut in the middle */
   bool color, rows; /* an interactive session on a terminal: in colour, and matrices row by row */
@@ -155,8 +156,8 @@ tn_str tn_host_path(const tn_host *host, tn_str path, tn_arena *arena);
  * out of the folders that limit it, by dots or by links too; a file that is not there lies where its
  * folder is. */
 bool tn_host_find(const tn_host *host, tn_str path, tn_arena *arena, tn_str *found);
-/* Whether tn_host_find gives resolved paths. They are read without following links, so that what was found to
- * lie in a folder is what is read. */
+/* Whether tn_host_find returns resolved paths. They are read without following links, so that the
+ * file that was checked is the file that is read. */
 static inline bool tn_host_resolves(const tn_host *host) { return host->readable_count > 0; }
 /* Reads all of a file that tn_host_find gave, to be released. Reports nothing. */
 tn_file_status tn_host_read(const tn_host *host, const char *path, tn_file_bytes *out);
@@ -169,12 +170,12 @@ tn_str tn_host_writable(const tn_host *host, tn_arena *arena);
 /* Reports E_USAGE: `before`, the name, `after`. Returns false. */
 bool tn_host_usage(tn_host *host, const char *before, tn_str name, const char *after);
 bool tn_host_usage_hint(tn_host *host, const char *before, tn_str name, const char *after, tn_str hint);
-/* The same of a name that is none of `known`: the hint is the one that is near, or all of them. */
+/* The same for a name that is not in `known`: the hint is a similar name, or all of them. */
 bool tn_host_no_name(tn_host *host, const char *before, tn_str name, const char *after, const tn_str *known,
                      size_t count);
 /* How many names a report lists, or looks through for one that is near. */
 #define TN_HOST_NAMES 64
-/* Reports a fault in the common words, through `report_fault` if there is one. Returns false. */
+/* Reports a fault with the common codes, through `report_fault` if there is one. Returns false. */
 bool tn_host_fault(tn_host *host, const tn_fault *fault);
 bool tn_host_out_of_memory(tn_host *host);
 
@@ -182,7 +183,7 @@ static inline bool tn_host_seal(tn_host *host, const tn_str *opened, size_t coun
   return !host->seal || host->seal(host, opened, count);
 }
 
-/* What running gave; in the arena. */
+/* The result of a run; in the arena. */
 typedef struct {
   tn_datum *values;        /* .ail: the output; .mind: one; .nth: the stack, bottom to top */
   size_t count;
@@ -247,10 +248,10 @@ typedef struct tn_lang {
   bool (*emit)(tn_unit *unit, tn_emit_kind kind, tn_text *out);
   /* Only where the language has them; NULL otherwise. */
   void (*drop)(tn_unit *unit); /* frees what the unit keeps */
-  /* The type of what stands at a byte of the text. False when nothing is known of it. */
+  /* The type of the expression at a byte of the text. False if it is unknown. */
   bool (*type_at)(tn_unit *unit, uint32_t place, tn_text *out);
   bool (*app)(tn_unit *unit, tn_arena *arena, tn_outcome *out);
-  /* What a person sees of an outcome: instead of `text`, where that is made only if somebody asks. */
+  /* The text of an outcome, for people: instead of `text`, if it is made only on request. */
   void (*show)(tn_unit *unit, const tn_outcome *outcome, tn_text *out);
   bool (*plan)(tn_unit *unit, tn_text *out); /* the plan of the last run, one line per step */
   /* What the program declares, in its order; valid until the next call. NULL after reporting. */
@@ -261,7 +262,8 @@ typedef struct tn_lang {
   /* How a program trains by itself, on its own data (lang/training.h). */
   const struct tn_training_doors *training;
   tn_repl *(*repl_new)(tn_host *host);
-  /* One input; false when more lines are needed to complete it. What is to be shown goes to out. */
+  /* One line of input; false when more lines are needed to complete it. Output is appended to
+   * `out`. */
   bool (*repl_line)(tn_repl *repl, tn_str line, tn_text *out, bool *quit);
   void (*repl_cancel)(tn_repl *repl); /* forgets lines that wait for their end */
   void (*repl_complete)(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates);  /* one per line */

@@ -1,4 +1,4 @@
-/* lang/lowered.c: given values, and a program as a graph with its values. */
+/* lang/lowered.c: memory of given values and of lowered programs. */
 #include "lang/lang.h"
 
 const tn_given *tn_given_find(const tn_given *givens, size_t count, tn_str name) {

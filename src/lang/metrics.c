@@ -1,4 +1,4 @@
-/* lang/metrics.c: metrics by name. */
+/* lang/metrics.c: looks up metrics by name. */
 #include "lang/metrics.h"
 
 #include "base/number.h"

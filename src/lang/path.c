@@ -1,6 +1,6 @@
-/* lang/path.c: where the files are that a program names.
+/* lang/path.c: resolves the relative paths of a program.
  *
- * In the current folder, unless a recorded run is made again from elsewhere. */
+ * They start in the current folder, unless a recorded run is repeated from elsewhere. */
 #include "lang/lang.h"
 
 tn_str tn_host_path(const tn_host *host, tn_str path, tn_arena *arena) {

@@ -1,4 +1,4 @@
-/* lang/repl.c: lines, commands and completion, for every language. */
+/* lang/repl.c: lines, commands and completion of interactive sessions, for every language. */
 #include "lang/repl.h"
 
 #define COMMAND_WIDTH 16 /* the column in which the help on a command begins */
@@ -152,7 +152,7 @@ static void run_command(tn_repl_talk *talk, tn_repl *repl, tn_str line, tn_text 
   no_such_command(talk, word, out);
 }
 
-/* What people type who do not know of the colon yet. */
+/* Words that users type instead of commands with a colon. */
 static tn_str command_meant(tn_str line) {
   if (tn_str_is(line, "quit") || tn_str_is(line, "exit")) return TN_LIT(":quit");
   if (tn_str_is(line, "quit()") || tn_str_is(line, "exit()")) return TN_LIT(":quit");

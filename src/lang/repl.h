@@ -1,4 +1,4 @@
-/* lang/repl.h: what the interactive sessions of the three languages share.
+/* lang/repl.h: shared by the interactive sessions of the three languages.
  *
  * Incomplete lines, commands that begin with a colon and their help, files to
  * load, completion of words. Each language interprets its lines in
@@ -19,7 +19,7 @@ typedef struct {
   const tn_repl_command *commands;
   size_t command_count;
   tn_text pending; /* lines that are not complete yet */
-  uint64_t read;   /* bytes that were looked through to find out whether they are */
+  uint64_t read;   /* bytes that were scanned to find out whether they are */
   tn_text name;
   uint32_t lines; /* for the names of their texts */
   bool quit;
@@ -28,14 +28,14 @@ typedef struct {
 void tn_repl_talk_init(tn_repl_talk *talk, tn_host *host, const tn_repl_command *commands, size_t count);
 void tn_repl_talk_free(tn_repl_talk *talk);
 
-/* Carries out a line that begins with a colon; false when it does not. A blank line with nothing pending
+/* Executes a line that begins with a colon; false if it does not. A blank line with nothing pending
  * counts as executed. */
 bool tn_repl_talk_command(tn_repl_talk *talk, tn_repl *repl, tn_str line, tn_text *out);
-/* Adds a line to those that wait and gives all of them. */
+/* Adds a line to the pending ones and returns all of them. */
 tn_str tn_repl_talk_add(tn_repl_talk *talk, tn_str line);
-/* A block that is left open is looked through again with each of its lines, which costs its square. Past
- * this many bytes in all (a thousand lines of 66, say) it is E_TOO_LARGE, and the lines are dropped. A file
- * of any size can be loaded. Lines that memory does not hold are dropped too. True, after saying so, when
+/* An open block is scanned again with each new line, which costs quadratic time. Past this many
+ * bytes in all (about a thousand lines of 66) it is E_TOO_LARGE, and the lines are dropped. A file
+ * of any size can be loaded. Lines are dropped too if memory runs out. True, after reporting, if
  * there is nothing to run. */
 #define TN_REPL_OPEN_LIMIT ((uint64_t)1 << 25)
 bool tn_repl_talk_is_lost(tn_repl_talk *talk, tn_text *out);
@@ -46,13 +46,13 @@ tn_str tn_repl_talk_name(tn_repl_talk *talk);
 
 /* A value's text, as the session's terminal wants it (repl_value.c). `open` is the bracket of rows. */
 void tn_repl_show(const tn_repl_talk *talk, tn_str value, char open, tn_text *out);
-/* What an operation of the table computes; or that there is none, with the one that was meant. `kind` is what
- * the language calls what it has looked for. */
+/* Shows what an operation of the table computes; or that there is none, with a suggestion. `kind`
+ * is the language's word for it. */
 void tn_repl_help_op(tn_str name, const char *kind, tn_text *out);
 
 /* Every command and what it does. */
 void tn_repl_talk_help(const tn_repl_talk *talk, tn_text *out);
-/* What was reported, for people; then it is forgotten. */
+/* Shows what was reported, and clears it. */
 void tn_repl_talk_mistakes(const tn_repl_talk *talk, tn_text *out);
 /* The text of a file to load, in the arena; false after saying why not. */
 bool tn_repl_talk_read(const tn_repl_talk *talk, tn_str path, tn_arena *arena, tn_str *text, tn_text *out);
@@ -63,6 +63,6 @@ tn_str tn_repl_trimmed(tn_str text);
 tn_str tn_repl_word(tn_str line, size_t cursor);
 /* before NAME after, if the name begins with the word. */
 void tn_repl_offer(tn_str word, const char *before, tn_str name, const char *after, tn_text *candidates);
-/* Commands, where the cursor stands in one; false when it does not. */
+/* Completes commands, if the cursor is in one; false if not. */
 bool tn_repl_talk_complete(const tn_repl_talk *talk, tn_str line, size_t cursor, tn_text *candidates);
 #endif

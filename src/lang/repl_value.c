@@ -1,7 +1,7 @@
-/* lang/repl_value.c: values on a terminal: in colour, and matrices row by row.
+/* lang/repl_value.c: shows values on a terminal: in colour, and matrices row by row.
  *
- * The text of a value is laid out again: where the brackets of a matrix begin, a line begins, each row has a
- * line, and the numbers of all rows are as wide as the widest. */
+ * The text of a value is reformatted: a matrix begins on a new line, each row has a line, and
+ * numbers are padded to the widest. */
 #include "lang/repl.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* lang/report.c: what every language reports in the same words. */
+/* lang/report.c: reports that all languages share. */
 #include "lang/lang.h"
 
 bool tn_host_usage(tn_host *host, const char *before, tn_str name, const char *after) {

@@ -1,4 +1,4 @@
-/* lang/training.c: the names of optimisers, schedules and formats, and what the numbers of inputs mean. */
+/* lang/training.c: the names of optimisers, schedules, formats and kinds of data. */
 #include "lang/training.h"
 
 static int find(const char *const *names, int count, tn_str name) {

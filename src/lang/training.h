@@ -1,4 +1,4 @@
-/* lang/training.h: a program as something to train.
+/* lang/training.h: the entry points of a language whose programs can be trained.
  *
  * A language whose programs can be trained has a tn_training_doors; train/ calls
  * it and knows no language. Opening a program gives a
@@ -33,7 +33,7 @@
 typedef struct {
   tn_span at;
   int64_t batch;      /* rows in a step: those of all its shards, with `accumulate` */
-  int64_t accumulate; /* batches whose gradients make one step */
+  int64_t accumulate; /* batches per step */
   int64_t epochs;     /* instead of steps: how often every row is trained on; 0: rows are drawn */
   int64_t patience;   /* evaluations without a better one that end training; 0: it does not end early */
   bool keep_best;     /* the model is the one of the best evaluation, not of the last step */
@@ -88,7 +88,7 @@ typedef struct {
 
 /* How texts become tokens. */
 typedef enum {
-  TN_TOKENS_NUMBERS, /* it does not: it has the numbers */
+  TN_TOKENS_NUMBERS, /* none: the column has numbers */
   TN_TOKENS_WORDS,
   TN_TOKENS_CHARS,
   TN_TOKENS_BYTES,
@@ -101,7 +101,7 @@ typedef struct {
   size_t input;
   const tn_dataset_pick *picks;
   size_t pick_count; /* 0: all columns that no other input takes */
-  tn_str other;      /* JSONL: the key that stands in for a single pick; empty: none */
+  tn_str other;      /* JSONL: the alternative key of a single pick; empty: none */
   bool normalized;   /* less the mean, by the standard deviation, of the rows for training */
   tn_dataset_tokens tokens;
   int64_t size;      /* of words and characters: the most tokens of a vocabulary; 0: any number */
@@ -156,7 +156,7 @@ typedef struct {
    * none. The values of host->inputs count before these. */
   const tn_shape *given;
   int64_t batch;    /* the length of the batch's dimension where nothing else says; 0: none */
-  bool no_defaults; /* what is bound by nothing is E_DIM_UNBOUND: there is a data set */
+  bool no_defaults; /* an unbound name is E_DIM_UNBOUND: there is a data set */
 } tn_size_request;
 
 /* ---- the doors ---- */
@@ -209,15 +209,15 @@ typedef struct tn_training_doors {
    * column in one row ([] for a label, [n] for features). A map gives the dtype it was given (i32, or f32
    * for a tensor input's features), a filter a bool scalar. */
   bool (*lower_stage)(const tn_model *model, size_t stage, const tn_shape *row, tn_graph *out);
-  /* Refuses every effect that the outputs certainly need and the host does not allow. Those under an `if`
-   * are refused by `effects`, before their branch runs. */
+  /* Refuses every effect that the outputs certainly need and the host does not allow. `effects`
+   * refuses those under an `if`, before their branch runs. */
   bool (*allow)(tn_model *model, const tn_graph *graph);
   /* Whether every metric of the eval block has a meaning for predictions of this shape and their target's
    * (NULL: there is none). Lengths may be unknown. Reports each that has none. */
   bool (*check_metrics)(const tn_model *model, const tn_shape *prediction, const tn_shape *target);
   /* The name of the function that an operation at this place comes from, as the program wrote it. */
   tn_str (*called)(const tn_model *model, tn_op op, tn_span at);
-  /* Reports what went wrong in a graph of this program in the words of the language. Returns false. */
+  /* Reports a fault in a graph of this program with the codes of the language. Returns false. */
   bool (*report_fault)(const tn_model *model, const tn_fault *fault);
 } tn_training_doors;
 #endif

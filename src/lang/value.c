@@ -1,4 +1,4 @@
-/* lang/value.c: values as JSON, as the command-line contract writes them. */
+/* lang/value.c: writes values as JSON, as the command-line contract defines. */
 #include "lang/value.h"
 
 #include "base/json.h"
@@ -14,7 +14,7 @@ static void put_dtype(tn_json_writer *json, tn_dtype dtype) {
   tn_json_key(json, "dtype"), tn_json_string(json, tn_str_of(tn_dtype_name(dtype)));
 }
 
-/* A symbolic dimension is its name; one that nothing is known about is UNK, as MIND's types write it. */
+/* A symbolic dimension is its name; an unknown one is UNK, as in MIND's types. */
 static void put_dims(tn_json_writer *json, const char *key, const tn_shape *shape, const tn_names *names) {
   tn_json_key(json, key), tn_json_array_begin(json);
   for (int i = 0; i < shape->rank; i++) {
@@ -123,7 +123,7 @@ void tn_datum_json(const tn_datum *datum, const tn_names *names, tn_text *out) {
   put_datum(datum, names, &json);
 }
 
-/* With a list in place of calls: giving back cannot fail, however deep the tree is. */
+/* With a list instead of recursion: releasing cannot fail, however deep the tree is. */
 void tn_datum_release(tn_datum *datum) {
   datum->next = NULL;
   while (datum) {

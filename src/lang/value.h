@@ -2,7 +2,7 @@
  *
  * A tree in an arena; tensors share their buffers and are released with the
  * list they are in. JSON is rendered here, once; each language has its own
- * spelling for people. */
+ * text form for people. */
 #ifndef TN_LANG_VALUE_H
 #define TN_LANG_VALUE_H
 
@@ -41,6 +41,6 @@ typedef struct tn_datum {
 
 /* As CONTRACT.md writes a VALUE. */
 void tn_datum_json(const tn_datum *datum, const tn_names *names, tn_text *out);
-/* Gives back the buffers of the whole tree; the nodes belong to their arena. */
+/* Releases the buffers of the whole tree; the nodes belong to their arena. */
 void tn_datum_release(tn_datum *datum);
 #endif

@@ -1,4 +1,4 @@
-/* launch/descriptors.c: descriptors over a socket, from rank 0 to the ranks that it started. */
+/* launch/descriptors.c: sends descriptors over a socket, from rank 0 to the ranks that it started. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* MSG_CMSG_CLOEXEC */
 #endif

@@ -1,4 +1,4 @@
-/* launch/internal.h: what the files of launch/ share. */
+/* launch/internal.h: shared by the files of launch/. */
 #ifndef TN_LAUNCH_INTERNAL_H
 #define TN_LAUNCH_INTERNAL_H
 

@@ -1,7 +1,7 @@
-/* launch/join.c: a rank that rank 0 has started.
+/* launch/join.c: connects a rank that rank 0 has started.
  *
- * The variable could be set by accident, so what it names must be a socket whose
- * other end was made by the process that started this one. */
+ * The variable could be set by accident, so its descriptor must be a socket whose other end was
+ * created by the parent process. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* struct ucred */
 #endif

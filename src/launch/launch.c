@@ -1,4 +1,4 @@
-/* launch/launch.c: becoming a rank and ceasing to be one. */
+/* launch/launch.c: joins and leaves the ranks of a training. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -61,7 +61,7 @@ bool tn_launch_is_quiet(void) {
 }
 
 #if defined(__linux__)
-/* A launcher that binds ranks to cores has given each its share already. */
+/* A launcher that binds ranks to cores has already given each its share. */
 static int share_of(tn_launch_origin origin, int ranks) {
   int cores = tn_machine_cores();
   if (origin == TN_LAUNCH_MPI) {

@@ -44,8 +44,8 @@ tn_launch *tn_launch_begin(tern_session *session, tn_launch_origin origin, int r
 /* A process that was started has ended, as the code of SIGCHLD says. Whether it could not tell the others;
  * then they are interrupted (SIGUSR1), wherever they are. From signal handlers. */
 bool tn_launch_is_loss(const tn_launch *launch, int code);
-/* After a failure, before it is shown: an interrupt because a rank was lost becomes E_RANK_LOST. Whether this
- * rank shows it: rank 0, or another one if that is gone without a word. */
+/* After a failure, before it is shown: turns an interrupt because of a lost rank into E_RANK_LOST.
+ * Returns whether this rank shows it: rank 0, or another one if that ended without a notice. */
 bool tn_launch_settle(tn_launch *launch);
 
 /* This rank has ended, with this status and what the session has reported; tells the others. Rank 0 waits for

@@ -1,14 +1,12 @@
-/* launch/processes.c: the ranks that --ranks starts, from rank 0.
+/* launch/processes.c: rank 0 starts, watches and ends the other ranks of --ranks.
  *
- * Each is this same program with the same words, so that all of them read the
- * same command line. It inherits one socket, to rank 0, and nothing else that
- * rank 0 has opened; over it rank 0 tells it its number and passes a socket to
- * every other rank. No name in the file system or on the network is used, so
- * nobody else can connect.
+ * Each is this same program with the same arguments. It inherits one socket, to rank 0, and no
+ * other descriptor; over it rank 0 sends its number and a socket to every other rank. No name in
+ * the file system or on the network is used, so nobody else can connect.
  *
- * A rank is told by a signal when rank 0 dies (join.c); rank 0 is told by
- * SIGCHLD, and passes it on, so that nobody finishes a long computation first.
- * At the end rank 0 waits for all of them, and kills what is left. */
+ * A rank gets a signal when rank 0 dies (join.c); rank 0 gets SIGCHLD, and passes it on, so that no
+ * rank finishes a long computation first. At the end rank 0 waits for all of them, and kills those
+ * that remain. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* environ, pidfd */
 #endif
@@ -104,8 +102,8 @@ static bool introduce(int *sockets, int first, int second) {
   return ok;
 }
 
-/* Every rank hears its number and how many there are, gets the memory to share, if there is any, and then a
- * socket for each of the others. */
+/* Every rank gets its number and the number of ranks, the shared memory, if there is any, and then
+ * a socket for each of the others. */
 static bool connect_all(tn_launch *launch, int *sockets, int window) {
   bool ok = true;
   for (int i = 1; i < launch->count && ok; i++)
@@ -195,9 +193,9 @@ void tn_launch_reap(tn_launch *launch, double seconds) {
   }
 }
 
-/* A rank that ends by itself has told the others why. If they have the same problem, a mistake in the program
- * for example, rank 0 is not interrupted and reports its own. Of one that is killed each sees by its own
- * sockets that it is gone. */
+/* A rank that ends by itself has told the others why. If they have the same problem, for example an
+ * error in the program, rank 0 is not interrupted and reports its own. If a rank is killed, each of
+ * the others notices on its own sockets. */
 bool tn_launch_is_loss(const tn_launch *launch, int code) {
   bool lost = code != CLD_EXITED;
   if (lost) send_all(launch, SIGUSR1);

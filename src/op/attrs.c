@@ -1,4 +1,4 @@
-/* op/attrs.c: attributes as text, and when two of them mean the same.
+/* op/attrs.c: prints, compares and hashes attributes.
  *
  * One list of attributes drives printing, comparing and hashing, so that none
  * of the three can forget one. Comparing looks only at what the operation
@@ -12,8 +12,8 @@
 
 /* ---- what is worth saying ---- */
 
-/* low, high and step have no count of their own: they reach to the last axis that says
- * anything. Normalised slices have a step everywhere; windows are always pairs. */
+/* low, high and step have no count: they extend to the last axis with a value that is not the
+ * default. Normalised slices have a step everywhere; windows are always pairs. */
 static int extent(tn_op op, const tn_attrs *attrs) {
   if (op == TN_OP_PATCHES || op == TN_OP_FOLD || op == TN_OP_CONV2D) return 2;
   int count = TN_RANK_LIMIT;
@@ -131,7 +131,7 @@ static void print_number(double number, tn_text *out) {
   tn_text_f64(out, number);
 }
 
-/* Words are taken for signed: -1 of an index that still counts from the end reads as such. */
+/* Words are printed as signed: an index that still counts from the end prints as -1. */
 static void print_index(uint64_t index, tn_text *out) {
   tn_text_puts(out, "index=");
   if (index > INT64_MAX) tn_text_int(out, -(int64_t)(UINT64_MAX - index) - 1);

@@ -1,4 +1,4 @@
-/* op/describe.c: an operation in words, for people who ask about one. */
+/* op/describe.c: describes an operation, for `tern ops NAME` and `:help`. */
 #include "op/op.h"
 
 /* "x y" as (x, y). */

@@ -70,7 +70,7 @@ static inline double tn_rem_f64(double x, double y) { return fmod(x, y); }
 TN_REAL_WORDS(float, f32)
 TN_REAL_WORDS(double, f64)
 
-/* -1 is told apart because the least integer divided by it does not fit: it wraps to itself. */
+/* -1 is a special case because the least integer divided by it does not fit: it wraps to itself. */
 #define TN_WHOLE_WORDS(type, unsigned_type, of)                                                 \
   static inline type tn_div_##of(type x, type y) {                                              \
     return (type)(y == 0 ? 0 : y == -1 ? 0 - (unsigned_type)x : (unsigned_type)(x / y));        \

@@ -1,8 +1,7 @@
-/* op/fault.c: faults in the common spelling.
+/* op/fault.c: reports faults with the common codes (E2xxx).
  *
- * A fault knows what is wrong; a diagnostic needs a code and fields. AILang and
- * Ninth have their own codes for the same mistakes; everybody else (MIND, graph
- * text, the C API) says it this way. */
+ * A fault says what is wrong; a diagnostic needs a code and fields. AILang and Ninth have their own
+ * codes for the same errors; MIND, graph text and the C API use these. */
 #include <string.h>
 
 #include "base/number.h"
@@ -22,7 +21,7 @@ static tn_field shape_field(const report *r, const char *name, const tn_type *ty
   return tn_shape_field(name, &type->shape, r->names, TN_SHAPE_COMMA);
 }
 
-/* A number of elements, or the shape itself where names stand in the way. */
+/* A number of elements, or the shape itself if it has named dimensions. */
 static tn_field count_field(const report *r, const char *name, const tn_type *type) {
   int64_t count = tn_shape_count(&type->shape);
   return count >= 0 ? TN_INT(name, count) : shape_field(r, name, type);
@@ -131,7 +130,7 @@ static bool report_argument(const report *r) {
 }
 
 static bool report_size(const report *r) {
-  const tn_type *type = &r->fault->left;   /* of rank 0: nobody knows which tensor it was */
+  const tn_type *type = &r->fault->left;   /* of rank 0: the tensor is unknown */
   if (r->fault->reason) {   /* not a tensor but the graph itself */
     return tn_report(r->diags, TN_DIAG_E_TOO_LARGE, r->fault->at, TN_STR("what", r->fault->reason),
                      TN_INT("limit", r->fault->expected));

@@ -10,6 +10,6 @@
 
 #define TN_AXIS_TWICE "given twice"
 
-/* Whether an axis stands twice in its list. */
+/* Whether an axis is repeated in its list. */
 bool tn_fault_repeats(const tn_fault *fault);
 #endif

@@ -1,9 +1,8 @@
-/* op/infer.c: from operand types to a result type.
+/* op/infer.c: infers the type of a result from those of its operands.
  *
- * The rules are ops.def with all groups but TN_RULES gone. What is true of
- * every operation is checked here, once, so that a rule may rely on it: the
- * number of operands, the dtypes of the first one, axes in range and in order.
- * And what every result must obey is checked after the rules: its size. */
+ * The rules are the TN_RULES groups of ops.def. Conditions common to all operations are checked
+ * here, once, so that a rule may rely on them: the number of operands, the dtypes of the first one,
+ * axes in range and in order. After the rules, the size of the result is checked. */
 #include <assert.h>
 
 #include "op/fault.h"

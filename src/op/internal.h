@@ -1,5 +1,5 @@
-/* op/internal.h: what the files of op/ share: the rules and the arithmetic of
- * lengths that may have names. */
+/* op/internal.h: shared by the files of op/: the rules, and arithmetic of lengths that may be
+ * names. */
 #ifndef TN_OP_INTERNAL_H
 #define TN_OP_INTERNAL_H
 
@@ -26,15 +26,15 @@ bool tn_op_check_least_rank(const tn_op_args *args, int operand, int rank);
 /* No more elements than a tensor may have, as far as lengths are known. */
 bool tn_op_check_size(const tn_op_args *args, const tn_type *type);
 
-/* The rank that an axis of this operation counts in: of its first operand, or of the
- * shape it is given; one more where the axis is a new one. */
+/* The rank that an axis of this operation refers to: that of its first operand, or of the given
+ * shape; one more if the axis is new. */
 int tn_op_axis_rank(const tn_op_args *args);
 
 /* ---- lengths (lengths.c) ---- */
 
 /* What two lengths that must be equal have in common; false when they differ. */
 bool tn_dim_join(int64_t a, int64_t b, int64_t *out);
-/* The length of one after the other; unknown where it cannot be said. */
+/* The sum of two lengths; unknown if it cannot be determined. */
 int64_t tn_dim_add(int64_t a, int64_t b);
 /* Two shapes that must be equal; on failure *dimension is the first that differs
  * (the smaller rank, where they have different ranks). */

@@ -1,9 +1,9 @@
-/* op/lengths.c: arithmetic of lengths that may be names or unknown.
+/* op/lengths.c: arithmetic of lengths that may be symbolic or unknown.
  *
- * Two different names may stand for one length when the program runs, but a
- * rule that hoped for it would accept what usually fails. So names are equal
- * only to themselves. An unknown length is accepted everywhere: it is looked
- * at again when the symbols are bound and everything is inferred anew. */
+ * Two different names may have the same length when the program runs, but a rule that assumed so
+ * would accept programs that usually fail. So names are equal only to themselves. An unknown length
+ * is accepted everywhere: it is checked again when the symbols are bound and types are inferred
+ * again. */
 #include "op/internal.h"
 
 bool tn_dim_join(int64_t a, int64_t b, int64_t *out) {

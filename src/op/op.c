@@ -1,4 +1,4 @@
-/* op/op.c: the table of operations as people and programs read it.
+/* op/op.c: access to the table of operations.
  *
  * The signatures are ops.def with all groups but TN_SIG and TN_PLAN gone. */
 #include "op/op.h"

@@ -16,7 +16,7 @@
 struct tn_diags;
 
 typedef enum {
-  TN_OP_ERROR = 0,   /* node 0 of every graph: swallows what would follow from a mistake */
+  TN_OP_ERROR = 0,   /* node 0 of every graph: suppresses errors that would only follow from an earlier one */
 #define TN_OP(id, ...) TN_OP_##id,
 #include "op/ops.def"
   TN_OP_COUNT
@@ -27,7 +27,7 @@ typedef enum {
   TN_KIND_INPUT,        /* given from outside: input, param */
   TN_KIND_LITERAL,      /* written in the program: const */
   TN_KIND_FILL,         /* one number everywhere: fill */
-  TN_KIND_IOTA,         /* known before the run: iota; the last of those that tn_op_is_source names */
+  TN_KIND_IOTA,         /* known before the run: iota; the last of the kinds of tn_op_is_source */
   TN_KIND_ELEMENTWISE,  /* out[i] depends on in[...][i] alone (operands broadcast) */
   TN_KIND_GENERATE,     /* out[i] depends on i and scalar operands: uniform, normal */
   TN_KIND_VIEW,         /* the same elements, arranged differently */
@@ -38,7 +38,7 @@ typedef enum {
   TN_KIND_BRANCH,       /* if */
   TN_KIND_PICK,         /* a result of a branch: pick */
   TN_KIND_EFFECT,       /* asks the host: clock, files */
-  TN_KIND_COMPOSED      /* stands for other operations; never in a graph */
+  TN_KIND_COMPOSED      /* replaced by other operations; never in a graph */
 } tn_op_kind;
 
 #define TN_VARIADIC (-1)
@@ -95,7 +95,7 @@ typedef struct {
 bool tn_type_equal(const tn_type *a, const tn_type *b);
 void tn_type_print(const tn_type *type, const tn_names *names, tn_text *out);   /* f32[2, B] */
 
-/* What is wrong, before any language has named it. */
+/* What is wrong, before a language gives it a code. */
 typedef enum {
   TN_FAULT_NONE = 0,
   TN_FAULT_ARITY,        /* expected, got */
@@ -127,7 +127,7 @@ typedef enum {
 
 typedef struct {
   tn_fault_kind kind;
-  tn_op op;              /* as the user would name it: the composed one, if one was being expanded */
+  tn_op op;              /* as the user knows it: the composed operation, if one was being expanded */
   int operand;           /* from 0 */
   int dimension;         /* from 0 */
   int64_t axis, expected, got;
@@ -148,7 +148,7 @@ typedef struct {
 /* A rule: writes the result (shape or dtype part) or fills in the fault and returns false. */
 typedef bool (*tn_op_rule)(const tn_op_args *args, tn_type *out);
 
-/* What the table says for people and programs. */
+/* The documented part of an entry. */
 typedef struct {
   tn_op op;
   const char *name;        /* "matmul" */
@@ -166,7 +166,7 @@ typedef struct {
 typedef enum {
   TN_FAILS_NEVER,
   TN_FAILS_ON_ZERO_DIVISOR,  /* of integers */
-  TN_FAILS_ON_INDEX,         /* operand 1 names places of operand 0 along attrs->axis: one outside of it */
+  TN_FAILS_ON_INDEX,         /* an index in operand 1, into attrs->axis of operand 0, is out of range */
   TN_FAILS_ON_NEW_INDEX,     /* likewise; without an axis, of the first. A gather before it may have looked
                                 already */
   TN_FAILS_ON_LABEL,         /* likewise, of the last axis */
@@ -176,13 +176,14 @@ typedef enum {
   TN_FAILS_AS_PARTS          /* composed: never in a graph */
 } tn_op_fails;
 
-/* Which rows of the operands a row of the result is made of. A row is a place along the first axis. */
+/* Which rows of the operands a row of the result depends on. A row is an index along the first
+ * axis. */
 typedef enum {
-  TN_ROWS_NONE,       /* of several, or it cannot be told */
+  TN_ROWS_NONE,       /* of several, or unknown */
   TN_ROWS_ALIGNED,    /* of the same row of every operand that has as many axes and rows, of all of others */
   TN_ROWS_OFF_AXIS,   /* of the same row, unless attrs->axis is the first; shapes stay */
   TN_ROWS_OFF_LAST,   /* as ALIGNED, unless the last axis is the first */
-  TN_ROWS_OFF_AXES,   /* of the same row, unless the axis or axes that disappear have the first among them */
+  TN_ROWS_OFF_AXES,   /* of the same row, unless the first axis is among those that are reduced */
   TN_ROWS_JOINED,     /* as OFF_AXIS, of every operand */
   TN_ROWS_RESHAPED,   /* elements keep their row-major order */
   TN_ROWS_PERMUTED,   /* of the same row, if attrs->axes leave the first axis where it is */
@@ -195,7 +196,7 @@ typedef enum {
 } tn_op_rows;
 
 const tn_op_sig *tn_op_sig_of(tn_op op);
-/* What is there before the run begins. */
+/* Whether the value is known before the run begins. */
 static inline bool tn_op_is_source(tn_op op) { return tn_op_sig_of(op)->kind <= TN_KIND_IOTA; }
 tn_op_rows tn_op_rows_of(tn_op op);
 tn_op_fails tn_op_fails_of(tn_op op);
@@ -207,7 +208,7 @@ double tn_op_cost(tn_op op);
 tn_op tn_op_find(tn_str name);
 /* Its operands, what it computes and its result, in three lines (describe.c). */
 void tn_op_describe(const tn_op_sig *sig, tn_text *out);
-/* The operation that was most likely meant; empty: none. */
+/* The operation that the user most likely meant; empty: none. */
 tn_str tn_op_suggest(tn_str wrong);
 
 /* Infers the result type: arity, then dtype, then shape. On failure fills *args->fault,
@@ -252,7 +253,7 @@ bool tn_attrs_are_default(tn_op op, const tn_attrs *attrs);
 bool tn_attrs_equal(tn_op op, const tn_attrs *a, const tn_attrs *b);
 uint64_t tn_attrs_hash(tn_op op, const tn_attrs *attrs);
 
-/* Reports a fault in the common spelling (the E2xxx family). For the C API, graph
- * text and MIND; AILang and Ninth have their own. Returns false. */
+/* Reports a fault with the common codes (E2xxx). For the C API, graph text and MIND; AILang and
+ * Ninth have their own codes. Returns false. */
 bool tn_fault_report(const tn_fault *fault, const tn_names *names, struct tn_diags *diags);
 #endif

@@ -1,11 +1,10 @@
-/* op/rules_combine.c: shapes of operations whose operands meet, and of those
- * that work along axes. */
+/* op/rules_combine.c: shape rules of operations that combine operands, and of those along axes. */
 #include "op/internal.h"
 
 /* ---- broadcasting ---- */
 
-/* Among three operands it is fair to name two that do not fit each other, not one and
- * what the others have become together. */
+/* Of three operands, name two that do not match each other, not one and the combined shape of the
+ * others. */
 static bool broadcast_fault(const tn_op_args *args, int operand) {
   tn_fault fault = { .kind = TN_FAULT_BROADCAST, .operand = operand, .right = args->in[operand] };
   tn_shape ignored;
@@ -53,7 +52,7 @@ bool tn_op_shape_matmul(const tn_op_args *args, tn_type *out) {
 
 /* ---- along axes ---- */
 
-/* There is no largest of no elements; but where nothing is asked for, nothing is missing. */
+/* No elements have no maximum; but an empty result needs none. */
 static bool check_extreme(const tn_op_args *args, const bool *reduced) {
   const tn_shape *shape = &args->in[0].shape;
   bool nothing_along = false;
@@ -126,7 +125,8 @@ bool tn_op_shape_layer_norm(const tn_op_args *args, tn_type *out) {
 
 /* ---- attention ---- */
 
-/* Heads divide the last axis, as far as it is known; to be taken apart, it must leave room for one more. */
+/* The number of heads must divide the last axis, if its length is known; splitting it adds one
+ * axis. */
 static bool check_heads(const tn_op_args *args, int operand) {
   const tn_shape *shape = &args->in[operand].shape;
   int64_t width = shape->dim[shape->rank - 1], heads = (int64_t)args->attrs->index;
@@ -158,7 +158,7 @@ bool tn_op_shape_attention(const tn_op_args *args, tn_type *out) {
   return true;
 }
 
-/* What is known of the lengths of q, k and v, one after the other. */
+/* The total length of q, k and v, if known. */
 static int64_t joined_length(const tn_op_args *args) {
   int64_t all = 0;
   for (int i = 0; i < 3; i++) {

@@ -1,8 +1,8 @@
-/* op/rules_dtype.c: what dtype a result has.
+/* op/rules_dtype.c: dtype rules.
  *
- * Nothing is converted in silence: operands that are combined have one dtype,
- * and a front end that wants to promote says so with a cast. The dtype of the
- * first operand has been checked against the table before a rule is asked. */
+ * There are no implicit conversions: combined operands have one dtype, and a front end that wants
+ * to promote inserts a cast. The dtype of the first operand has been checked against the table
+ * before a rule is called. */
 #include "op/internal.h"
 
 static bool same(const tn_op_args *args, int first, int second) {

@@ -1,4 +1,4 @@
-/* op/rules_source.c: shapes that are given, and shapes that are kept. */
+/* op/rules_source.c: shape rules of sources, and of operations that keep the shape. */
 #include "op/internal.h"
 
 bool tn_op_shape_attr(const tn_op_args *args, tn_type *out) {
@@ -32,8 +32,8 @@ bool tn_op_shape_first(const tn_op_args *args, tn_type *out) {
   return true;
 }
 
-/* condition: []. What an `if` gives stands in its regions, which only the graph can see;
- * here it has the type of its condition, and a pick brings its own. */
+/* condition: []. The results of an `if` are in its regions, which only the graph can see; here it
+ * has the type of its condition, and each pick has its own type. */
 bool tn_op_shape_if(const tn_op_args *args, tn_type *out) {
   return tn_op_check_rank(args, 0, 0) && tn_op_shape_first(args, out);
 }

@@ -1,4 +1,4 @@
-/* op/scalar.c: one element at a time, by operation and dtype.
+/* op/scalar.c: tables of the scalar functions, by operation and dtype.
  *
  * The functions are the rows of elementwise.def. Casts form a table of their own
  * because they have two dtypes. */
@@ -107,7 +107,7 @@ static tn_element cast_f64(double x, tn_dtype to) {
 
 static tn_element cast_i64(int64_t x, tn_dtype to) {
   switch (to) {
-    case TN_F32: return (tn_element){ .f32 = (float)x };   /* one rounding: not by way of f64 */
+    case TN_F32: return (tn_element){ .f32 = (float)x };   /* one rounding: not through f64 */
     case TN_F64: return (tn_element){ .f64 = (double)x };
     case TN_I32: return give_i32((int32_t)(uint32_t)x);
     case TN_I64: return (tn_element){ .i64 = x };

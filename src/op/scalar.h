@@ -1,4 +1,4 @@
-/* op/scalar.h: what an elementwise operation does to one element.
+/* op/scalar.h: elementwise operations on single elements.
  *
  * This is the only definition of every scalar operation of docs/numerics.md: back
  * ends that work on many elements at a time must give the same bits, and the
@@ -38,9 +38,9 @@ tn_ternary tn_scalar_fma(tn_dtype dtype);
 /* x + y, x - y, x * y or x / y (towards 0) of whole numbers. False for any other operation, where the
  * result leaves 64 bits, and for a divisor of 0. */
 bool tn_scalar_exact(tn_op op, int64_t x, int64_t y, int64_t *out);
-/* Between any two dtypes. bf16 and f16 are reached, and left, by way of f32. */
+/* Between any two dtypes. Conversions to and from bf16 and f16 go through f32. */
 tn_element tn_scalar_cast(tn_element x, tn_dtype from, tn_dtype to);
 
-/* Whether the operation cannot be executed for a divisor of 0: integer div and rem. */
+/* Whether the operation fails for a divisor of 0: integer div and rem. */
 bool tn_scalar_divides(tn_op op, tn_dtype dtype);
 #endif

@@ -1,7 +1,7 @@
-/* op/view.c: the operations that only look at their operand in another way.
+/* op/view.c: the view operations, which rearrange their operand without copying.
  *
- * Both back ends, the plan and the eager machine need the view: the first two to copy it, the others to
- * look through it without a copy. */
+ * Both back ends, the plan and the eager builder need the view: the back ends to copy it, the
+ * others to use it without a copy. */
 #include <assert.h>
 
 #include "op/op.h"

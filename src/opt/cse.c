@@ -1,18 +1,17 @@
-/* opt/cse.c: the same operation on the same operands is done once.
+/* opt/cse.c: common subexpressions: the same operation on the same operands is done once.
  *
- * An earlier node stands for a later one when operation, operands, attributes
- * and type agree and the earlier one is visible from where the later one
- * stands: in the same region or one around it. Asking the host twice may give
- * two answers, so that is never merged, and neither are branches.
+ * An earlier node replaces a later one if operation, operands, attributes and type agree and the
+ * earlier one is visible from the later one: in the same region or an enclosing one. Two calls of
+ * the host may give two answers, so they are never merged, and neither are branches.
  *
- * The gradient of a layer_norm is made of its parts. Where they stand in the graph,
- * the operation becomes its parts first, so that those are shared: two more passes
- * over x cost less than a kernel that computes all of them again. */
+ * The gradient of a layer_norm uses its parts. If they are in the graph, the operation is first
+ * replaced by its parts, so that those are shared: two more passes over x cost less than a kernel
+ * that computes all of them again. */
 #include "base/map.h"
 #include "graph/builder.h"
 #include "opt/internal.h"
 
-/* How many equal nodes are looked at. Branches beside each other may hold any number of them, none of
+/* How many equal nodes are compared. Branches beside each other may hold any number of them, none of
  * which is visible from the next; the newest are the likeliest. */
 #define CANDIDATE_LIMIT 64
 
@@ -78,7 +77,7 @@ static tn_value merge(tn_rewrite *rewrite, tn_value old, const tn_node *node, co
   return value;
 }
 
-/* ---- parts that stand in the graph already ---- */
+/* ---- parts that are already in the graph ---- */
 
 static bool is_centred(const tn_graph *graph, const tn_node *node) {
   if (node->op != TN_OP_SUB) return false;

@@ -1,4 +1,4 @@
-/* opt/dce.c: drops what no output needs. */
+/* opt/dce.c: dead code elimination: drops what no output needs. */
 #include "opt/internal.h"
 
 static tn_value keep(tn_rewrite *rewrite, tn_value old, const tn_node *node, const tn_value *in) {

@@ -1,10 +1,9 @@
-/* opt/fold.c: what is known before running is computed before running.
+/* opt/fold.c: constant folding: computes before the run what is known before the run.
  *
- * Operations on constants are computed by the very kernels that would compute
- * them later, so folding cannot change a bit. A filled tensor stays a fill: an
- * elementwise operation on fills is computed for one element. Beside that only
- * identities that hold for every number are used: x + (-0), x - 0, x * 1, x / 1
- * and two negations are x; x + 0 is not, because -0 + 0 is +0. */
+ * Operations on constants are computed by the same kernels that would compute them later, so
+ * folding cannot change a bit. A filled tensor stays a fill: an elementwise operation on fills is
+ * computed for one element. Beside that only identities that hold for every number are used: x +
+ * (-0), x - 0, x * 1, x / 1 and two negations are x; x + 0 is not, because -0 + 0 is +0. */
 #include <math.h>
 #include <string.h>
 
@@ -191,7 +190,7 @@ static bool can_compute(const tn_node *node) {
     case TN_KIND_LITERAL:
     case TN_KIND_FILL:
     case TN_KIND_IOTA:
-    case TN_KIND_GENERATE: /* a large one is better drawn when it is needed */
+    case TN_KIND_GENERATE: /* a large one is better generated when it is needed */
     case TN_KIND_BRANCH:
     case TN_KIND_PICK:
     case TN_KIND_EFFECT:

@@ -1,12 +1,12 @@
-/* opt/fuse.c: chains of elementwise operations become one pass over memory.
+/* opt/fuse.c: fusion: chains of elementwise operations become one pass over memory.
  *
  * Seen from the end, a node joins the group of its users when all of them are
  * in one group, in its own region, and of its own shape, so that nothing is
  * computed twice or sooner than before. A group becomes one FUSED node in the
  * place of its last member. Constants that fill join as steps. So does a cheap
- * operation on one tensor that only groups read: each makes it again, from an
- * operand that is as large, and it needs no memory from a forward pass to the
- * backward one. The steps are the operations themselves, so no bit changes. */
+ * operation on one tensor that only groups read: each group recomputes it, from an operand of the
+ * same size, so it needs no memory between the forward and the backward pass. The steps are the
+ * operations themselves, so no bit changes. */
 #include <string.h>
 
 #include "graph/fused.h"
@@ -46,8 +46,8 @@ static bool is_fill(const tn_graph *graph, tn_value value) {
   return tn_graph_node(graph, value)->op == TN_OP_FILL;
 }
 
-/* What a cheap operation works on, all its other operands being fills; 0: it is not one that may be repeated,
- * or its operand is of another size. */
+/* The operand of a cheap operation whose other operands are fills; 0: the operation may not be
+ * repeated, or its operand has another size. */
 static tn_value source_of(const tn_graph *graph, tn_value value) {
   const tn_node *node = tn_graph_node(graph, value);
   tn_value source = 0;
@@ -80,7 +80,7 @@ static void note_user(groups *g, tn_value value, tn_value group) {
     g->user[value] = SEVERAL;
 }
 
-/* A value that groups of its own shape and region read needs no memory of its own. */
+/* A value that only groups of its own shape and region read needs no memory. */
 static void note_want(const tn_graph *graph, groups *g, tn_value value, tn_value group) {
   const tn_node *node = tn_graph_node(graph, value);
   const tn_node *last = group == NO_GROUP ? NULL : tn_graph_node(graph, group);

@@ -18,7 +18,7 @@ struct tn_rewrite {
   tn_value *map;    /* by old value: the new one; 0: none */
   uint32_t *region; /* by old region: the new one; UINT32_MAX: dropped */
   void *context;
-  /* What stands for old node `old`. `in` are its operands in the new graph. Use
+  /* What replaces the old node `old`. `in` are its operands in the new graph. Use
    * tn_rewrite_keep for the default. 0 means nothing; out of memory sets to.failed. */
   tn_value (*node)(tn_rewrite *rewrite, tn_value old, const tn_node *node, const tn_value *in);
   /* Optional: called before the operands of a node are looked up; may change `map`. */

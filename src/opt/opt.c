@@ -1,4 +1,4 @@
-/* opt/opt.c: the passes, in the order in which each helps the next. */
+/* opt/opt.c: runs the passes, in the order in which each helps the next. */
 #include "opt/opt.h"
 
 tn_pass_set tn_pass_find(tn_str name) {

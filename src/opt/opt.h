@@ -12,12 +12,12 @@ typedef enum {
   TN_PASS_CSE = 1 << 1,  /* the same operation on the same operands once */
   TN_PASS_DCE = 1 << 2,  /* what no output needs */
   TN_PASS_FUSE = 1 << 3, /* elementwise chains become one operation */
-  TN_PASS_RECOMPUTE = 1 << 4, /* cheap values that would wait long in memory are made again */
+  TN_PASS_RECOMPUTE = 1 << 4, /* rematerialisation: cheap values are recomputed, not kept */
   TN_PASS_ALL = (1 << 5) - 1
 } tn_pass_set;
 
-/* Folding computes with this; opt/ does not know back ends. The views are right for the op;
- * `out` is contiguous. False: do not fold. */
+/* Folding computes with this callback, because opt/ does not depend on back ends. The views match
+ * the op; `out` is contiguous. False: do not fold. */
 typedef struct {
   bool (*compute)(void *context, tn_op op, const tn_attrs *attrs, const tn_view *in, int count,
                   const tn_view *out);
@@ -53,9 +53,9 @@ bool tn_opt_divide_rows(const tn_graph *whole, const tn_graph *part, int64_t row
                         const bool *fed, tn_row_pieces *out);
 void tn_row_pieces_free(tn_heap *heap, tn_row_pieces *pieces);
 
-/* One place of a sequence (places.c). `step` computes the answer of the graph at a place from the sequence at
- * that place, the number of the place, and what is kept of the places before it. Going through the places in
- * order gives the bits of evaluating the whole. */
+/* One position of a sequence (places.c). `step` computes the output of the graph at a position from
+ * the token there, the index of the position, and what is cached of the positions before it.
+ * Computing the positions in order gives the bits of evaluating the whole. */
 typedef struct {
   bool derived;           /* false: the graph must be evaluated as a whole */
   tn_graph step;          /* inputs: those of the graph, then the number of the place, i32 [1]. Parameters:

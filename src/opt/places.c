@@ -1,15 +1,16 @@
-/* opt/places.c: a graph over a sequence becomes one for a single place of it.
+/* opt/places.c: converts a graph over a sequence to one for a single position, with a KV cache.
  *
- * A causal model computes what it says at a place from the tokens up to there. Most of it looks at no other
- * place at all: those operations are carried over with an axis of length 1. Attention does: the scores of a
- * query are products with the keys of every place, and the weights that come of them are multiplied with
- * the values of every place. Keys and values are kept from place to place. The step puts those of its own
- * place among them, so the sums run over as many elements, in the same order and with the same zeros, as in
- * the whole graph, and give the same bits.
+ * A causal model computes its output at a position (a "place") from the tokens up to there. Most
+ * operations use no other position: they are kept, with an axis of length 1. Attention is
+ * different: the scores of a query are products with the keys of every position, and the resulting
+ * weights are multiplied by the values of every position. So keys and values are cached from
+ * position to position. The step inserts those of its own position, so the sums run over as many
+ * elements, in the same order and with the same zeros, as in the whole graph, and give the same
+ * bits.
  *
- * What is certain is a proof: of each value it is known along which axis its places lie. Scores are closed
- * where a mask that is known before the run hides every later key. What cannot be told ends it, and the
- * graph is then evaluated as a whole. */
+ * The conversion is a proof: for each value it is known which axis holds the positions. Scores are
+ * safe if a mask that is known before the run hides every later key. If anything is uncertain, the
+ * graph is evaluated as a whole. */
 #include <math.h>
 
 #include "graph/builder.h"
@@ -24,7 +25,7 @@ typedef enum {
   SCORES  /* element (i, j) of `axis` and `keys` is of query i and key j */
 } dependence;
 
-/* Of scores: what stands where the key is later than the query. */
+/* Of scores: the value where the key is later than the query. */
 typedef enum {
   OPEN,   /* something that depends on the key */
   CLOSED, /* something that does not */
@@ -362,7 +363,7 @@ static bool make_arranged(derivation *d, const tn_node *node, place *out,
 static bool make_gathered(derivation *d, const tn_node *node, place *out) {
   const place *x = operand(d, node, 0), *index = operand(d, node, 1);
   const tn_value in[] = { x->value, index->value };
-  int after = rank_of(d, node->in[0]) - 1 - node->attrs->axis; /* axes of x that stand after the index */
+  int after = rank_of(d, node->in[0]) - 1 - node->attrs->axis; /* axes of x after the index */
   out->kind = PLACES;
   if (x->kind == SAME && index->kind == PLACES)
     out->axis = index->axis + after;

@@ -1,14 +1,13 @@
-/* opt/recompute.c: what is cheap to compute is computed again instead of being kept.
+/* opt/recompute.c: rematerialisation: cheap values are recomputed instead of being kept.
  *
- * A backward pass reads values of the forward pass, and most of the memory of a
- * training step is what waits for it. Some of that follows from the rest by a few
- * elementwise operations: the result of gelu from its operand, a normalised row
- * from a centred one and its deviation. So the pass looks for the place of the
- * graph at which most bytes are alive. An elementwise value that is alive there,
- * is not read for a long time around it and follows cheaply from what is kept
- * anyway is made again after it, where its next reader stands. It is the same
- * operation on the same operands, so no bit changes. Small graphs stay as they
- * are: there it would cost time and save nothing. */
+ * A backward pass reads values of the forward pass, and most of the memory of a training step holds
+ * values that wait for it. Some of them follow from others by a few elementwise operations: the
+ * result of gelu from its operand, a normalised row from a centred one and its deviation. So the
+ * pass finds the point of the graph at which most bytes are live. An elementwise value that is live
+ * there, is not read for a long time around it and follows cheaply from values that are kept anyway
+ * is recomputed after that point, just before its next reader. It is the same operation on the same
+ * operands, so no bit changes. Small graphs stay as they are: there it would cost time and save
+ * nothing. */
 #include "opt/internal.h"
 
 #define LIMIT       2.0                   /* nanoseconds per element that making it again may take */
@@ -36,8 +35,8 @@ typedef struct {
   tn_value *last;     /* by value: its last reader, through views too; ALWAYS: also outside of region 0 */
   tn_value *before;   /* by value: its last reader up to the peak */
   tn_value *after;    /* by value: its first reader after the peak; ALWAYS: none */
-  uint32_t *kernels;  /* by value: how many kernels that are not elementwise stand before it */
-  tn_value *until;    /* by value: until when it is there or can be made again; NEVER: not after the peak */
+  uint32_t *kernels;  /* by value: how many kernels that are not elementwise precede it */
+  tn_value *until;    /* by value: until when it is live or can be recomputed; NEVER: not after the peak */
   double *work;       /* by value: nanoseconds of making it again */
   uint8_t *depth;     /* by value: operations in a row for that; 0: it is there */
   bool *dropped;      /* by value: readers after the peak get another one */
@@ -124,7 +123,7 @@ static void count_kernels(recompute *r) {
   }
 }
 
-/* ---- what is made again ---- */
+/* ---- what is recomputed ---- */
 
 static bool crosses_peak(const recompute *r, tn_value value) {
   return value <= r->peak && r->last[value] > r->peak;
@@ -146,7 +145,7 @@ static double own_work(const tn_node *node) {
   return is_view(node) ? 0 : tn_op_cost(node->op) * (double)tn_shape_count(&node->type.shape);
 }
 
-/* Until when the value can be made again of what is there, and with how much work. */
+/* Until when the value can be recomputed from live values, and the cost. */
 static void derive(recompute *r, tn_value value, const tn_node *node) {
   double work = own_work(node);
   tn_value until = ALWAYS;
@@ -198,7 +197,8 @@ static uint64_t choose(recompute *r) {
 
 /* ---- making it ---- */
 
-/* Lets `value` of the old graph stand for itself, made again, in what is written from here on. */
+/* Replaces `value` of the old graph by a recomputed copy in everything that is written from here
+ * on. */
 static bool make_again(tn_rewrite *rewrite, recompute *r, tn_value value) {
   const tn_node *node = tn_graph_node(rewrite->from, value);
   tn_value in[OPERANDS];

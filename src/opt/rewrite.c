@@ -1,4 +1,4 @@
-/* opt/rewrite.c: the walk that every pass shares. */
+/* opt/rewrite.c: the walk over a graph that every pass uses. */
 #include "opt/internal.h"
 
 #define TN_REWRITE_FEW 16

@@ -1,17 +1,18 @@
-/* opt/rows.c: a graph divided into what each row of a batch needs alone and what needs all rows.
+/* opt/rows.c: splits a graph into a part that works row by row and a part that needs all rows.
  *
  * Most of a model computes row i of a value from row i of the data: a large batch can be computed in pieces,
  * each with the bits it has in the whole, because no kernel's result depends on how many rows there are.
- * What joins rows (a loss, a mean over the batch) needs all of them at once. The cut is the values of the
- * first kind that the second kind or an output reads.
+ * Operations that combine rows (a loss, a mean over the batch) need all of them at once. The cut is
+ * the values of the first kind that the second kind or an output reads.
  *
  * The analysis reads two graphs of one program, one for all rows and one for a piece. A length that differs
- * between them is one that follows the number of rows; so an axis that happens to be as long as the batch is
- * not taken for it. A block of rows may be several places long: [rows, time, d] and [rows * time, d]. */
+ * between them is one that follows the number of rows; so an axis that happens to be as long as the
+ * batch is not mistaken for it. A block of rows may have several entries: [rows, time, d] and [rows
+ * * time, d]. */
 #include "opt/internal.h"
 
 typedef enum {
-  MIXED, /* reads several rows at once, or cannot be told */
+  MIXED, /* reads several rows at once, or unknown */
   SAME,  /* does not depend on rows: the same value in both graphs */
   ROWS   /* block i of the first axis comes from row i of the data alone */
 } dependence;
@@ -181,7 +182,7 @@ static bool make_rest(const tn_graph *whole, bool *cut, tn_graph *out) {
   return tn_graph_copy(whole, out) && tn_rewrite_run(&rewrite, out);
 }
 
-/* Positions among the inputs of the rest, which stand in the order of the nodes they came from. */
+/* Positions among the inputs of the rest, which are in the order of the nodes they came from. */
 static bool place_inputs(const division *d, const bool *cut, tn_row_pieces *out) {
   tn_heap *heap = d->whole->heap;
   int position = 0;

@@ -1,15 +1,17 @@
-/* plan/bands.c: steps that work row by row go through their rows together, a band at a time.  A layer_norm
- * is six passes over a matrix; done one after another each reads from memory what the one before has
- * written there. Most operations make row i of their result from row i of their operands (and from other
- * operands as a whole), so a run of such steps can be done for the first few rows, then for the next: what
- * lies between the steps stays in a near cache, and where nobody else reads it, it needs memory for one
- * band only. No kernel knows of this, and no bit depends on it: each is called for fewer rows.  A row here
- * is a place along the first axis. Steps of one run may see the same memory in different shapes ([32, 784,
- * 9] and [25088, 9]): what counts is that the number of bands divides each of their first axes and that
- * the k-th part of a view looks at the k-th part of the memory. */
+/* plan/bands.c: lets consecutive steps that work row by row process their rows together, a band at a time.
+ *
+ * A layer_norm is six passes over a matrix; done one after another, each pass reads from memory what the one
+ * before has written. Most operations compute row i of their result from row i of their operands (and from
+ * other operands as a whole), so a run of such steps can be done for the first few rows, then for the next.
+ * Values between the steps then stay in a near cache, and those that no other step reads need memory for one
+ * band only. Kernels are simply called with fewer rows, so no bit changes.
+ *
+ * A row here is an index along the first axis. Steps of one run may see the same memory in different shapes
+ * ([32, 784, 9] and [25088, 9]): the number of bands must divide each of their first axes, and the k-th part
+ * of a view must cover the k-th part of the memory. */
 #include "plan/internal.h"
 
-#define BAND_BYTES  ((size_t)384 << 10) /* of everything that one band touches: what a near cache holds */
+#define BAND_BYTES  ((size_t)384 << 10) /* of everything that one band touches: the size of a near cache */
 #define BAND_LIMIT  ((size_t)2 << 20)   /* bands that cannot be smaller than this are not worth the trouble */
 #define WORTH_BYTES ((size_t)512 << 10) /* runs that touch less stay in the cache anyway */
 #define SMALL_BYTES ((size_t)64 << 10)  /* of a matrix that every band multiplies with */
@@ -134,8 +136,8 @@ static bool fits(const bander *b, const tn_step *step, int64_t *common, size_t *
   const tn_view *out = tn_step_view(plan, step, step->call.count);
   const tn_view_site *to = tn_step_site(plan, step, step->call.count);
   const tn_storage *storage = &plan->storages.at[to->storage];
-  /* What is not in the plan's own memory is a parameter. It is written in one piece, because a run may be
-   * stopped between two bands. */
+  /* Memory outside the plan's own block is a parameter. It is written by a single step, because a
+   * run may be stopped between two bands. */
   if (storage->base != 0 || storage->bytes == 0 || storage->first != (int32_t)(step - plan->steps.at))
     return false;
   if (!is_in_parts(plan, out, to)) return false;
@@ -211,7 +213,7 @@ static int64_t count_lane_bands(const bander *b, const work *w) {
   return best;
 }
 
-/* Each thread takes bands of its own: a step is then a call on one thread. */
+/* Each thread takes its own bands: a step is then a call on one thread. */
 static tn_lanes *make_lanes(const bander *b, uint32_t last, const work *w, int64_t bands) {
   tn_plan *plan = b->plan;
   tn_lanes *lanes = tn_arena_new(&plan->arena, tn_lanes);
@@ -226,8 +228,8 @@ static tn_lanes *make_lanes(const bander *b, uint32_t last, const work *w, int64
 
 /* ---- cutting ---- */
 
-/* Memory that only the run sees is needed for one band, by each thread that has its own; other memory of the
- * run lives as long as the run. */
+/* Memory that only the run uses is needed for one band, by each thread with its own bands; other
+ * memory of the run lives as long as the run. */
 static void shorten_lives(const bander *b, uint32_t last, int64_t bands, const tn_lanes *lanes) {
   tn_plan *plan = b->plan;
   for (size_t s = 0; s < plan->storages.count; s++) {

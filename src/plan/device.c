@@ -1,10 +1,11 @@
-/* plan/device.c: whether a card is worth its start. */
+/* plan/device.c: decides whether a GPU is worth its start-up time. */
 #include "plan/internal.h"
 
 /* Nanoseconds on one thread of the CPU, about. */
 #define FMA_COST     0.04
 #define ELEMENT_COST 0.3
-/* What a card must save: opening it and making plans; and in each run, launching its kernels. */
+/* What a GPU must save: the time to open it and to make plans, and in each run the launches of its
+ * kernels. */
 #define START_COST 2e9
 #define RUN_COST   3e5
 

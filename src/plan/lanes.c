@@ -1,14 +1,14 @@
-/* plan/lanes.c: threads that take bands of their own.
+/* plan/lanes.c: runs bands in parallel, each thread with its own bands.
  *
- * Steps that go band by band (bands.c) could share each step of a band among all threads. Then threads meet
- * after every step, and read what another core has written. Where that costs more than it brings, each
- * thread takes whole bands instead: threads meet once, when all bands are done, and what lies between the
- * steps stays in the cache of one core. A thread has a lane for that: views, calls and scratch of its own,
- * and memory for one band of what only these steps see. Kernels get fewer rows, as in any band, so no bit
- * changes. */
+ * Steps that run band by band (bands.c) could divide each step of a band among all threads. Then
+ * threads synchronise after every step, and read what another core has written. If that costs more
+ * than it gains, each thread takes whole bands instead: threads synchronise once, when all bands
+ * are done, and values between the steps stay in the cache of one core. Each thread then has a
+ * lane: its own views, calls and scratch memory, and memory for one band of values that only these
+ * steps use. Kernels get fewer rows, as in any band, so no bit changes. */
 #include "plan/internal.h"
 
-#define MOST_PIECES 8 /* parts of each lane: whoever is late leaves the rest of its bands to others */
+#define MOST_PIECES 8 /* parts of each lane: other threads take the remaining parts of a slow one */
 
 /* ---- making ---- */
 
@@ -69,7 +69,7 @@ static void point(const band_job *job, tn_lane *lane, int number, int64_t band) 
   }
 }
 
-/* A lane keeps what is wrong with the first of its bands. */
+/* A lane keeps the fault of the first of its bands that has one. */
 static bool note(tn_lane *lane, int64_t band, const tn_fault *fault) {
   if (lane->failed < 0 || band < lane->failed) {
     lane->failed = band;

@@ -1,9 +1,9 @@
-/* plan/order.c: which steps of a plan must wait for which, for a card that may do several at once.
+/* plan/order.c: the dependencies between the steps of a plan, for a GPU that runs several at once.
  *
- * A step waits for earlier ones that write what it reads or writes, and for those that read what it writes:
- * pieces of memory are compared by their addresses, so a place that is used again makes its users wait too.
- * Steps that can fail follow each other, and parameters are written after those: so the fault of a run is
- * always the first one in the order of steps, and a run that fails changes nothing. */
+ * A step waits for earlier ones that write what it reads or writes, and for those that read what it
+ * writes. Pieces of memory are compared by address, so reused memory makes its users wait too.
+ * Steps that can fail follow each other, and parameters are written after those: so the fault of a
+ * run is always the first one in the order of steps, and a run that fails changes nothing. */
 #include "plan/internal.h"
 
 #define STEP_LIMIT 8192 /* of a plan whose steps are compared with each other */
@@ -71,7 +71,7 @@ static bool fill(tn_order *order, const tn_plan *plan, const void *fault) {
   return true;
 }
 
-/* Kernels, and jumps to the next step, which are left of steps that became one with another. */
+/* Kernels, and jumps to the next step, which merged steps leave behind. */
 static bool is_plain(const tn_plan *plan) {
   for (size_t i = 0; i < plan->steps.count; i++) {
     const tn_step *step = &plan->steps.at[i];
@@ -110,7 +110,7 @@ static bool must_wait(const tn_order *order, uint32_t step, uint32_t earlier) {
   return false;
 }
 
-/* From the latest to the first: what an earlier one waits for itself need not be said. */
+/* From the latest to the first: dependencies that follow from others are left out. */
 size_t tn_order_waits(tn_order *order, uint32_t step, const bool *does, uint32_t *out) {
   uint64_t *before = order->before + step * order->words;
   size_t count = 0;

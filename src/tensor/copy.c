@@ -1,15 +1,13 @@
-/* tensor/copy.c: copying between any two arrangements of the same shape.
+/* tensor/copy.c: copies between two views of the same shape with any strides.
  *
- * The order of the copying is free, so the axes are first put into the order
- * that suits the destination: no axes of length 1, largest stride outermost,
- * neighbours joined where both sides allow it, negative strides turned round.
- * Then few cases are left. If both sides run along memory it is memcpy. If the
- * destination runs along one axis and the source along another it is a
- * transpose, done in square tiles so that each cache line that is fetched is
- * used whole. Anything else is a plain strided loop.
+ * The order of copying is free, so the axes are first normalised for the destination: no axes of
+ * length 1, largest stride outermost, neighbours merged where both sides allow it, negative strides
+ * made positive. Then few cases are left. If both sides are contiguous it is memcpy. If the
+ * destination runs along one axis and the source along another it is a transpose, done in square
+ * tiles so that each fetched cache line is used whole. Anything else is a plain strided loop.
  *
- * Elements are moved by memcpy of a constant size: one load and one store, for
- * any alignment and without asking what type the bytes have. */
+ * Elements are moved by memcpy of a constant size: one load and one store, for any alignment and
+ * type. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,9 +1,8 @@
-/* tensor/digest.c: the fingerprint of a tensor's elements.
+/* tensor/digest.c: the hash of a tensor's elements.
  *
  * What is hashed is the meaning, not the memory: row-major order whatever the
  * strides, little-endian whatever the machine, and one NaN whatever its bits.
- * Elements are gathered into a block, put right there, and hashed from there,
- * so the tensor itself is only read. */
+ * Elements are copied into a block, normalised and hashed there, so the tensor itself is only read. */
 #include "base/sha256.h"
 #include "tensor/internal.h"
 

@@ -34,8 +34,8 @@ const char *tn_npy_reason(tn_npy_error error);
 
 /* Reads a whole file. The tensor is contiguous, its NaNs canonical; on failure *out is untouched. */
 tn_npy_error tn_npy_read(tn_heap *heap, const void *file, size_t bytes, tn_tensor *out);
-/* What is wrong with a file of `bytes` bytes that begins with these `known` ones, as far as its header tells:
- * asked before the rest is unpacked. */
+/* Checks the header of a file of `bytes` bytes, given its first `known` bytes, before the rest is
+ * unpacked. */
 tn_npy_error tn_npy_check(const void *start, size_t known, size_t bytes);
 #define TN_NPY_START 65800 /* bytes that hold the header of every array tern reads */
 /* Adds a whole file to `out`; bf16 has no spelling in the format and is TN_NPY_DTYPE. */

@@ -1,7 +1,7 @@
-/* tensor/npz.c: archives of arrays.
+/* tensor/npz.c: reads and writes NumPy's archives of arrays.
  *
- * The index at the end of a zip file says where its members are; what stands before a
- * member is only asked how long it is itself, because writers leave its sizes open. */
+ * The index at the end of a zip file says where its members are. Of the header before a member only
+ * its own length is used, because some writers leave the sizes in it empty. */
 #include "tensor/npz.h"
 
 #include <string.h>
@@ -68,7 +68,8 @@ static const uint8_t *member_bytes(const archive *a, const member *m) {
   return local + head;
 }
 
-/* A megabyte may hold a gigabyte. The header says what the array should need, so it is unpacked first. */
+/* A megabyte may expand to a gigabyte. The header states the size of the array, so it is unpacked
+ * first. */
 static tn_npy_error look(tn_heap *heap, const uint8_t *packed, const member *m) {
   size_t wanted = m->size < TN_NPY_START ? m->size : TN_NPY_START;
   if (m->size / TN_INFLATE_RATIO > m->packed) return TN_NPY_ARCHIVE; /* no such small file holds as much */

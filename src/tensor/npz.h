@@ -8,13 +8,13 @@
 
 #include "tensor/npy.h"
 
-/* The array of that name. An empty name stands for the only one there is. On failure *out is untouched. */
+/* The array of that name. An empty name means the only array. On failure *out is untouched. */
 tn_npy_error tn_npz_read(tn_heap *heap, const void *file, size_t bytes, tn_str name, tn_tensor *out);
 
 /* Writing: one archive at a time, member by member. */
 typedef struct {
   tn_text *out;
-  tn_text index; /* what stands at the end of the archive */
+  tn_text index; /* the index at the end of the archive */
   size_t start, count;
 } tn_npz_writer;
 

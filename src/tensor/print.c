@@ -1,7 +1,7 @@
-/* tensor/print.c: brackets, numbers, and what is left out of long axes.
+/* tensor/print.c: prints tensors as nested brackets, long axes shortened.
  *
- * Numbers are the shortest text that reads back to the same element, so a
- * printed tensor carries its bits. Halves print as the f32 they stand for. */
+ * Numbers are the shortest text that reads back as the same element, so a printed tensor preserves
+ * its bits. bf16 and f16 print as the f32 of the same value. */
 #include "tensor/print.h"
 
 #include <string.h>
@@ -29,8 +29,7 @@ static void ask_for_stop(tn_text *out, int64_t index) {
   out->heap->stopped = out->heap->failed = out->failed = true;
 }
 
-/* Prints what lies after `axis` of the view, from `at` on.
- * recursion: TN_RANK_LIMIT deep. */
+/* Prints the axes of the view from `axis` on, starting at `at`. recursion: TN_RANK_LIMIT deep. */
 static void print_axis(const tn_view *view, int axis, const unsigned char *at, const tn_print_style *style,
                        tn_text *out) {
   if (axis == view->rank) {

@@ -1,9 +1,8 @@
 /* tensor/shape.c: counting, broadcasting and printing of shapes.
  *
  * A count refuses early: the product of the lengths that are not 0 must stay
- * within TN_ELEMENT_LIMIT even when another length is 0. An empty tensor needs
- * no memory, but its strides are such products, and so nothing downstream can
- * overflow. */
+ * within TN_ELEMENT_LIMIT even when another length is 0. An empty tensor needs no memory, but its
+ * strides are such products; with this check nothing downstream can overflow. */
 #include "tensor/shape.h"
 
 #include <assert.h>
@@ -109,8 +108,8 @@ void tn_shape_print(const tn_shape *shape, const tn_names *names, tn_shape_style
   tn_text_puts(out, marks.close);
 }
 
-/* Long names are cut so that every dimension still has its place: eight of
- * these, the marks between them and a NUL fit into a field. */
+/* Long names are truncated so that every dimension is shown: eight of these, the separators and a
+ * NUL fit into a field. */
 #define FIELD_DIM_BYTES 22
 
 static char *put(char *at, tn_str text) {

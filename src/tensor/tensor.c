@@ -1,4 +1,4 @@
-/* tensor/tensor.c: buffers with a count of their holders, and tensors over them.
+/* tensor/tensor.c: reference-counted buffers, and tensors over them.
  *
  * A buffer is rounded up to whole cache lines and is never of size 0, so that
  * a kernel may load a full vector at the end, and no pointer is ever NULL. The

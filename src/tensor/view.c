@@ -1,8 +1,7 @@
-/* tensor/view.c: the same elements under other shapes, and single elements.
+/* tensor/view.c: views of the same elements with other shapes, and access to single elements.
  *
- * A view is moved about by arithmetic on dims and strides alone. What walks
- * over elements goes through tn_runs, which joins axes that follow each other
- * in memory: a contiguous tensor of any rank is one run. */
+ * A view changes by arithmetic on dims and strides alone. Loops over elements use tn_runs, which
+ * merges axes that are contiguous in memory: a contiguous tensor of any rank is one run. */
 #include <assert.h>
 #include <string.h>
 
@@ -43,8 +42,8 @@ tn_shape tn_view_shape(const tn_view *view) {
   return tn_shape_of(view->dim, view->rank);
 }
 
-/* The address of the element `elements` places after (or before) the first. An empty view may
- * be nowhere, and then there is no address to step from. */
+/* The address of the element `elements` positions after (or before) the first. An empty view may
+ * have no address to step from. */
 static unsigned char *address(const tn_view *view, int64_t elements) {
   if (!view->data) return NULL;
   return (unsigned char *)view->data + elements * (int64_t)tn_dtype_bytes(view->dtype);
@@ -250,7 +249,7 @@ static unsigned char *element(const tn_view *view, int64_t index) {
   return address(view, offset);
 }
 
-/* What an element says, in the type that loses nothing. */
+/* The value of an element, in a type that loses nothing. */
 typedef struct {
   bool is_integer;
   int64_t integer;
@@ -287,7 +286,7 @@ static void store(const tn_view *view, int64_t index, const void *raw) {
   memcpy(element(view, index), raw, tn_dtype_bytes(view->dtype));
 }
 
-/* f64 to a half goes through f32, as everything the halves know does. */
+/* f64 to bf16 and f16 goes through f32, as all their arithmetic does. */
 void tn_view_set_f64(const tn_view *view, int64_t index, double number) {
   float narrow = (float)number;
   switch (view->dtype) {

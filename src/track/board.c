@@ -1,4 +1,4 @@
-/* track/board.c: serves the board for a session. */
+/* track/board.c: `tern board`: serves the history of runs as a web page. */
 #include "track/board/board.h"
 
 #include "api/door.h"
@@ -13,7 +13,8 @@ typedef struct {
   void *context;
 } board;
 
-/* A history that cannot be read is said before anybody opens the page; one that is not there yet may come. */
+/* A history that cannot be read is reported before the page is opened; one that does not exist yet
+ * may be created later. */
 static bool is_readable(tern_session *session, const char *path) {
   bool absent;
   tn_store *store = tn_store_open(tn_api_heap(session), path, TN_STORE_READ, tn_api_diags(session), &absent);
@@ -21,8 +22,8 @@ static bool is_readable(tern_session *session, const char *path) {
   return store || absent;
 }
 
-/* The socket is there, and requests come from now on; the database is not looked at before. Run folders are
- * anywhere, and new ones come while the board is open, so everything may be read. */
+/* The socket is open and requests may arrive; the database is opened only after this. Run folders
+ * can be anywhere, and new ones appear while the board is open, so everything may be read. */
 static bool ready(void *context, int port) {
   const board *b = context;
   tern_session *session = b->session;
@@ -33,9 +34,9 @@ static bool ready(void *context, int port) {
   return true;
 }
 
-/* The text may be anybody's, and drawing it may take any time and memory: it gets a session of its own, which
- * lasts for one picture, is granted nothing, and stops when it is told to. What is wrong with an old program
- * is of no interest here: there is a picture or there is none. */
+/* The program is untrusted, and drawing it may take any time and memory: it gets a separate
+ * session, which lasts for one picture, is granted nothing, and can be stopped. Errors in an old
+ * program are not reported: there is a picture or there is none. */
 static bool draw(void *context, tn_str name, tn_str source, tn_str open, tn_stop *stop, tn_text *svg) {
   static const tern_options options = { .max_memory = DRAWING_MEMORY, .threads = 1 };
   (void)context;

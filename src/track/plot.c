@@ -1,4 +1,4 @@
-/* track/plot.c: the curves of training runs as a picture.
+/* track/plot.c: `tern plot`: draws the curves of training runs.
  *
  * A run is a folder, whose history is read, or one of the history of runs. From
  * there on they are alike: its training losses, its evaluations, and a name. */
@@ -47,7 +47,7 @@ static bool add_point(plot *p, points *to, int64_t step, double value) {
   return tn_vec_push(p->heap, to, point) || out_of_memory(p);
 }
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
 static bool read_metric(plot *p) {
   static const struct {
@@ -196,7 +196,7 @@ static bool take_recorded(plot *p, run *r, tn_store *store, const char *which) {
   for (size_t i = 0; ok && i < loss_count; i++)
     ok = add_point(p, &r->curve[TRAIN_LOSS], (int64_t)i, (double)losses[i]);
   for (size_t i = 0; ok && i < eval_count; i++) {
-    bool measured = evals[i].accuracy == evals[i].accuracy; /* NaN: it is not among the metrics */
+    bool measured = evals[i].accuracy == evals[i].accuracy; /* NaN: accuracy is not among the metrics */
     ok = add_point(p, &r->curve[EVAL_LOSS], evals[i].step, evals[i].loss) &&
          (!measured || add_point(p, &r->curve[ACCURACY], evals[i].step, evals[i].accuracy));
   }

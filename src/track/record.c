@@ -1,12 +1,11 @@
-/* track/record.c: a training run on its way into the history of runs.
+/* track/record.c: records a training run in the history of runs.
  *
  * The recorder follows a run step by step, keeps what happened in memory, and
  * writes it about twice a second in one short transaction, so that recording
- * costs a run next to nothing and a killed run loses half a second of it. A
- * history that cannot be written never stops a training: it is said once. One
- * that somebody else holds does not even delay it: between steps nothing is
- * waited for, and what could not be written is tried again later. Before the
- * first step and after the last, a short wait ends at once on Ctrl-C. */
+ * costs a run almost nothing and a killed run loses half a second of it. A history that cannot be
+ * written never stops a training: it is reported once. One that another process locks does not even
+ * delay it: between steps the recorder never waits, and failed writes are tried again later. Before
+ * the first step and after the last, a short wait ends at once on Ctrl-C. */
 #include <math.h>
 #include <string.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* track/sweep.c: the runs of a sweep, as their folders tell of them. */
+/* track/sweep.c: reads the results of a sweep from the folders of its runs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static bool is_better(double value, double best, bool rises) {
   return isnan(best) || (rises ? value > best : value < best);
 }
 
-/* The loss of one batch says little: the last tenth of them is a mean. */
+/* The loss of one batch says little, so the last tenth of them is averaged. */
 static void take_loss(result *out, const tn_recorded_row *row) {
   int64_t tenth = out->record.step / 10;
   if (row->step < out->record.step - (tenth > 1 ? tenth : 1)) return;

@@ -1,4 +1,4 @@
-/* track/track.c: where a history of runs lies, told to the sandbox. */
+/* track/track.c: names the database of the history to the sandbox. */
 #include "track/track.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@ static void make_folder(tern_session *session, const char *file) {
   tn_text_free(&folder);
 }
 
-/* A database has files beside it while somebody writes there, and may itself be still to come: its folder
- * is written, and so must exist before it can be named to the kernel. What is wrong with it is said when it
+/* A database has files beside it while it is written, and may not exist yet: its folder
+ * is written, and so must exist before it can be named to the kernel. Its errors are reported when it
  * is opened. Which process recorded a run, and whether it still lives, is asked of /proc. */
 bool tn_track_name_store(tern_session *session, const char *store, bool make) {
   if (store) (void)tn_store_load();

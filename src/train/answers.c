@@ -1,4 +1,4 @@
-/* train/answers.c: answers as text, CSV, JSON lines and npy. */
+/* train/answers.c: writes predictions as text, CSV, JSON lines and npy. */
 #include <string.h>
 
 #include "base/json.h"

@@ -1,9 +1,9 @@
-/* train/best.c: the best evaluation so far, and when to stop waiting for a better one.
+/* train/best.c: the best evaluation so far, and early stopping.
  *
  * Evaluations are compared by the first metric of the eval block. `keep = "best"` copies the parameters of
- * the best one: they are the model that the run leaves. `patience = n` ends a run after n evaluations in a
- * row that were not better. All of this follows from the history, so a resumed run counts the rows that it
- * reads there; the copied parameters are part of the checkpoint. */
+ * the best one: they are the model that the run saves. `patience = n` ends a run after n
+ * evaluations in a row that were not better. All of this follows from the history, so a resumed run
+ * counts the rows that it reads there; the copied parameters are part of the checkpoint. */
 #include "train/history.h"
 #include "train/loop_internal.h"
 

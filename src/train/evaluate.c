@@ -1,10 +1,11 @@
-/* train/evaluate.c: metrics over a whole split, with the parameters as they are.
+/* train/evaluate.c: computes metrics over a whole split with the current parameters.
  *
- * The loss of a split is the loss of one batch that holds all of it, whatever the loss is. So that memory
- * does not grow with the split, what works row by row goes through it in pieces of TN_EVAL_ROWS, and only
- * what joins rows, such as the mean of a cross-entropy, sees all of them (opt/rows.c). The bits are those of
- * the whole. A split of up to TN_EVAL_ROWS rows, or a program that cannot be divided, is evaluated at once.
- * metrics.c computes the others from the predictions of all rows. */
+ * The loss of a split is the loss of one batch that holds all of it, whatever the loss is. So that
+ * memory does not grow with the split, operations that work row by row are evaluated in pieces of
+ * TN_EVAL_ROWS, and only those that combine rows, such as the mean of a cross-entropy, see all of
+ * them (opt/rows.c). The bits are those of the whole. A split of up to TN_EVAL_ROWS rows, or a
+ * program that cannot be divided, is evaluated at once. metrics.c computes the others from the
+ * predictions of all rows. */
 #include "train/loop_internal.h"
 #include "train/metrics.h"
 
@@ -38,7 +39,7 @@ static bool divide(tn_loop *loop, tn_evaluation *e) {
   return ok || tn_loop_out_of_memory(loop);
 }
 
-/* A trainer has the parameters where its plans run. Without one they are sent to a card once. */
+/* A trainer has the parameters where its plans run. Without one they are copied to a GPU once. */
 static bool make_resident(tn_loop *loop, tn_card *card) {
   tn_fault fault;
   if (loop->trainer || !card || loop->resident) return true;
@@ -155,7 +156,7 @@ bool tn_loop_prepare_eval(tn_loop *loop) {
 
 /* ---- evaluating ---- */
 
-/* What a piece has computed, into its place among all rows. */
+/* Copies the results of a piece to their position among all rows. */
 static void keep_piece(const tn_evaluation *e, size_t first) {
   for (size_t i = 0; i < e->pieces.cut_inputs.count; i++) {
     tn_view from = tn_plan_output(e->piece, (int)i), to = e->cut[i].view;
@@ -217,7 +218,7 @@ bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
   return evaluate(loop, &loop->evaluation, &row->eval_loss, row->values);
 }
 
-/* The model that the run would leave after this row. */
+/* The model that the run would save after this row. */
 static void bind_model(const tn_loop *loop, const tn_history_row *row, tn_plan *plan) {
   bool last = tn_loop_would_be_best(loop, row);
   for (int i = 0; plan && i < (int)loop->program.specs.param_count; i++)

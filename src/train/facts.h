@@ -10,7 +10,7 @@
 #include "data/vocab.h"
 #include "lang/training.h"
 
-/* Of one input of the program. What the data did not need is NULL. */
+/* Of one input of the program. Members that the data did not need are NULL. */
 typedef struct {
   bool known;           /* the data fed it */
   size_t width;         /* numbers in a row */

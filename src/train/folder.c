@@ -1,7 +1,7 @@
-/* train/folder.c: the files of a run.
+/* train/folder.c: writes the files of a run's folder.
  *
  *   run.json             what was run, and how it ended
- *   history.jsonl        a line for every step
+ *   history.jsonl        one line per step
  *   weights.safetensors  the parameters, by name
  *   checkpoint           parameters, optimiser state, step, generator: everything to resume with
  *   given.safetensors    values of --input, --param and --weights, if there were any
@@ -10,11 +10,11 @@
  * The history grows line by line; the others are replaced whole, and each carries
  * its own hash. A checkpoint also carries the hash of the history up to its step,
  * and those of the program and of the data; resume.c reads it back and refuses one
- * that belongs to something else. A function that makes the text of a file stands
- * apart from the one that writes it, because verify.c compares such texts.
+ * that belongs to another run. The text of a file is produced by a separate function from the one
+ * that writes it, because verify.c compares such texts.
  *
- * A run holds its folder from before it reads or writes anything there until it
- * ends, so that two trainings never mix their files. */
+ * A run locks its folder before it reads or writes anything there, until it ends, so that two
+ * trainings never mix their files. */
 #include <string.h>
 
 #include "base/file.h"
@@ -28,7 +28,7 @@
 
 /* ---- writing ---- */
 
-/* A disk that is full is said once, though the end of the run tries again. */
+/* A full disk is reported once, though the end of the run tries to write again. */
 static bool cannot_write(tn_loop *loop, const char *path, tn_file_status status) {
   if (loop->said_cannot_write) return false;
   loop->said_cannot_write = true;
@@ -161,7 +161,7 @@ static void name_model(tn_loop *loop, tn_named_view *out, size_t *count) {
     out[i] = (tn_named_view){ tn_loop_param_name(loop, (int)i), *tn_loop_model_param(loop, (int)i) };
 }
 
-/* A long run comes here often: nothing of it stays in the loop's own arena. */
+/* A long run calls this often, so it leaves nothing in the loop's own arena. */
 static bool add_tensors(tn_loop *loop, bool whole_state, tn_str metadata, tn_text *out) {
   size_t count;
   tn_arena names;
@@ -250,8 +250,9 @@ static bool write_checkpoint(tn_loop *loop) {
   return true;
 }
 
-/* History first: a checkpoint never knows of steps that the history does not have. Parameters that are NaN
- * or infinity are not kept: the checkpoint before them stays. Both belong together: a stop waits for them. */
+/* History first: a checkpoint never has steps that the history does not have. Parameters that are
+ * NaN or infinity are not saved: the previous checkpoint stays. Both belong together: a stop waits
+ * for them. */
 bool tn_loop_checkpoint(tn_loop *loop) {
   if (!loop->options->out) return true;
   tn_stop_hold(loop->host->heap->stop);
@@ -343,7 +344,8 @@ static bool write_record(tn_loop *loop, tn_run_status status) {
 
 /* ---- beginning and ending ---- */
 
-/* Two trainings never share a folder: the second is told, before it has read or written anything there. */
+/* Two trainings never share a folder: the second is refused before it has read or written anything
+ * there. */
 static bool take_folder(tn_loop *loop) {
   const char *out = loop->options->out;
   if (tn_folder_take(out, TN_FOLDER_ALONE, &loop->held) != TN_FOLDER_IN_USE) return true;
@@ -359,7 +361,7 @@ static bool make_folder(tn_loop *loop) {
   return status == TN_FILE_OK ? take_folder(loop) : cannot_write(loop, out, status);
 }
 
-/* Found out now: later nobody may look around. */
+/* Determined now: the sandbox does not allow it later. */
 static void find_base(tn_loop *loop) {
   tn_text way;
   if (!loop->options->out) return;
@@ -375,7 +377,7 @@ bool tn_loop_seal(tn_loop *loop) {
   return loop->program.doors->seal(loop->program.model);
 }
 
-/* What an earlier run left and this one does not have. */
+/* Removes files of an earlier run that this one does not write. */
 static bool remove_old(tn_loop *loop, const char *name) {
   tn_text path;
   tn_text_init(&path, loop->host->heap);

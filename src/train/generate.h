@@ -1,4 +1,4 @@
-/* train/generate.h: a trained model continues a text.
+/* train/generate.h: continues a text with a trained model.
  *
  * At every position of its context window the model gives scores for the token
  * after it. The scores at the last token decide the next one. A window is as long
@@ -17,7 +17,7 @@ typedef struct {
   tn_sampling sampling;
   uint64_t seed;
   bool whole;    /* the whole window is computed for every token, which changes no bit */
-  bool shown;    /* for people: characters that a terminal would obey are escapes */
+  bool shown;    /* for people: control characters are shown as escapes */
   void *context;
   /* Takes what was made, whole characters at a time; not the prompt. False ends it without a report. */
   bool (*take)(void *context, tn_str text);

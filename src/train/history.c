@@ -1,11 +1,11 @@
-/* train/history.c: a line of a run's history, read back. */
+/* train/history.c: parses a line of a run's history. */
 #include "train/history.h"
 
 #include <string.h>
 
 #include "base/json.h"
 
-/* A number, or the text that stands for one that JSON cannot write. */
+/* A number, or the text for a NaN or infinity. */
 static bool read_real(tn_json_reader *json, double *out) {
   tn_json_token token;
   tn_json_kind kind = tn_json_next(json, &token);

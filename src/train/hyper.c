@@ -1,4 +1,4 @@
-/* train/hyper.c: the fields of the train block that have an effect, and the constants of the program. */
+/* train/hyper.c: lists the hyperparameters of a run. */
 #include "train/hyper.h"
 
 #include "base/number.h"

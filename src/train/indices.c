@@ -1,9 +1,9 @@
-/* train/indices.c: the rows of a data set against the tables that they index.
+/* train/indices.c: checks the indices in a data set against the tables that they index.
  *
  * A token outside the vocabulary would fail the first step that draws its row, or the first evaluation.
- * Here it is found when the file has been read, with its line. The graph of a step says which tables count:
- * those that its loss needs whatever the conditions are. A table in a branch is left to the run, because
- * the branch may never be taken. */
+ * Here it is found when the file has been read, with its line. Only tables that the loss needs
+ * whatever the conditions are, by the graph of a step, are checked here. A table in a branch is
+ * checked at run time, because the branch may never be taken. */
 #include "train/indices.h"
 
 #include "data/table.h"

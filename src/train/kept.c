@@ -1,4 +1,4 @@
-/* train/kept.c: a plan for one place, and what it keeps. */
+/* train/kept.c: the plan for one position of a sequence, and its KV cache. */
 #include "train/kept.h"
 
 bool tn_kept_derive(tn_kept *kept, tn_trained *trained, tn_graph *graph, size_t sequence) {

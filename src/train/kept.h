@@ -17,15 +17,16 @@ typedef struct {
   size_t places;         /* how many places are kept */
 } tn_kept;
 
-/* Looks how the graph of a window gets along with one place, and lets it give what is kept as well: those
- * outputs follow its own. Where it cannot, nothing changes. False after reporting. */
+/* Converts the graph of a window to one position, if that is possible, and adds the values to cache
+ * as further outputs of the window's graph. Otherwise nothing changes. False after reporting. */
 bool tn_kept_derive(tn_kept *kept, tn_trained *trained, tn_graph *graph, size_t sequence);
 /* Makes the plan. `inputs` are those of the window; of the sequence only the dtype counts. */
 bool tn_kept_plan(tn_kept *kept, tn_trained *trained, const tn_tensor *inputs, size_t sequence);
 void tn_kept_free(tn_kept *kept, tn_heap *heap);
 
-/* Takes what the window's plan has left of its first places. */
+/* Fills the cache with the values of the window's first positions. */
 void tn_kept_fill(tn_kept *kept, const tn_plan *window, size_t places);
-/* The place after those that are kept; then output 0 of the plan has its answer. False after reporting. */
+/* Computes the position after the cached ones; output 0 of the plan is its result. False after
+ * reporting. */
 bool tn_kept_step(tn_kept *kept, const tn_trained *trained, int32_t token);
 #endif

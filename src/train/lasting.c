@@ -1,4 +1,5 @@
-/* train/lasting.c: parameters and state, of this process or of all ranks. */
+/* train/lasting.c: memory for parameters and optimiser state, of this process or shared by all
+ * ranks. */
 #include "train/lasting.h"
 
 #include "cluster/tree.h"
@@ -13,7 +14,7 @@ static void point_to_current(tn_lasting *l) {
   for (int i = 0; i < l->count; i++) l->tensors[i].view.data = copy_at(l, l->current) + l->start[i];
 }
 
-/* Every tensor begins with a chunk, so that no two ranks write to one line of a cache. */
+/* Every tensor begins at a chunk, so that no two ranks write to the same cache line. */
 static bool take_window(tn_lasting *l, const tn_type *types, tn_transport *transport, int ranks) {
   size_t chunks = 0, bytes;
   for (int i = 0; i < l->count; i++) {

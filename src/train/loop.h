@@ -24,7 +24,8 @@ typedef struct {
   double test_values[TN_METRIC_LIMIT];
 } tn_history_row;
 
-/* What is known of a run before its first step. Borrowed: valid during the call. All texts end with a NUL. */
+/* Facts about a run before its first step. Borrowed: valid during the call. All texts end with a
+ * NUL. */
 typedef struct {
   tn_str program, source;     /* its name and its text */
   tn_str data;                /* path of the data file; empty: none */
@@ -63,9 +64,9 @@ typedef struct {
   const char *checkpoint_path, *weights_path;
 } tn_recorded_run;
 
-/* What the repetition has shown to be the same. */
+/* What the repeated run has confirmed. */
 typedef struct tn_verified {
-  int64_t steps, wanted;      /* made again, and how many the run was to have */
+  int64_t steps, wanted;      /* repeated, and the total of the run */
   int64_t weights_step;       /* of weights.safetensors; -1: there is none */
   uint8_t weights_sha256[32]; /* of the parameters in the checkpoint */
   bool facts;                 /* the run has a data.json */
@@ -83,20 +84,20 @@ typedef struct {
   const char *version;      /* of tern, for the record */
   const tn_recorded_run *verify; /* a run to repeat and compare with its files; NULL: none */
   tn_verified *verified;    /* filled in when everything agrees; NULL: not needed */
-  bool brief;               /* says the last step and how the run ended, nothing else */
-  bool no_steps;            /* says nothing of steps */
+  bool brief;               /* prints only the last step and how the run ended */
+  bool no_steps;            /* prints no steps */
   bool keep_history;        /* for `extra_json` */
-  const tn_loop_watch *watch; /* NULL: nobody */
+  const tn_loop_watch *watch; /* NULL: none */
   tn_transport *transport;    /* to the other ranks of the training; NULL: there are none */
 } tn_loop_options;
 
 #define TN_CHECKPOINT_EVERY 100
-/* A file of the run's folder, with the names of its tensors: what the command line gave. */
+/* A file of the run's folder: the values from the command line. */
 #define TN_GIVEN_FILE    "given.safetensors"
 #define TN_GIVEN_INPUT   "input."
 #define TN_GIVEN_PARAM   "param."
 #define TN_GIVEN_WEIGHTS "weights."
-/* Another: what a model needs to know of its training data (rows.h). */
+/* Another: the facts about the training data that a model needs (rows.h). */
 #define TN_FACTS_FILE    "data.json"
 #define TN_EVAL_ROWS        1024 /* of a piece of a larger split */
 

@@ -1,4 +1,4 @@
-/* train/metrics.c: the metrics, in f64 and in the order of the rows. */
+/* train/metrics.c: computes metrics, in f64 and in the order of the rows. */
 #include "train/metrics.h"
 
 #include <math.h>
@@ -154,7 +154,7 @@ static column_sums sum_column(const tn_metrics_request *r, int64_t column, int64
   return sums;
 }
 
-/* Targets that are all equal have no spread to explain: 1 where they are met, 0 where they are not. */
+/* Targets that are all equal have no variance to explain: 1 if the predictions equal them, else 0. */
 static double explained(column_sums sums) {
   if (sums.spread > 0) return 1 - sums.errors / sums.spread;
   return sums.errors == 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-/* train/mistakes.c: the confusion matrix and the worst rows. */
+/* train/mistakes.c: computes the confusion matrix and the worst rows. */
 #include "train/mistakes.h"
 
 #include <math.h>

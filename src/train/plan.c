@@ -1,4 +1,4 @@
-/* train/plan.c: what a run says before its first step. */
+/* train/plan.c: the summary that a run prints before its first step. */
 #include "train/hyper.h"
 #include "train/loop_internal.h"
 

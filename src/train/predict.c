@@ -1,9 +1,8 @@
-/* train/predict.c: rows in, answers out.
+/* train/predict.c: runs a trained model on new rows.
  *
- * The program is lowered for a few rows first, to see what the answer needs:
- * which inputs, below which limits tokens must be, what the answers are, and
- * whether each row has its answer by itself. Then the rows are read in chunks and
- * go through a plan for a whole chunk. The last chunk has a plan of its own. */
+ * The program is lowered for a few rows first, to see what the prediction needs: which inputs, the
+ * limits of token ids, the form of the answers, and whether rows are independent. Then the rows are
+ * read in chunks, and a plan for a whole chunk computes them. The last chunk has a separate plan. */
 #include "train/predict.h"
 
 #include <string.h>
@@ -238,7 +237,7 @@ static bool find_needs(predictor *p, const tn_lowered *lowered, size_t rows) {
   return true;
 }
 
-/* The answer of a row must be the same whatever rows are beside it. */
+/* The answer of a row must not depend on the other rows. */
 static bool is_by_row(predictor *p, tn_lowered *few, tn_lowered *more, size_t rows) {
   tn_row_pieces pieces;
   if (!keep_answer(p, few) || !keep_answer(p, more)) return false;

@@ -30,7 +30,7 @@ typedef struct {
 void tn_answers_begin(tn_answer_writer *writer, tn_heap *heap, const tn_predict_options *options,
                       const tn_answer_kind *kind);
 /* The answers of some rows: rows * groups * width numbers. False: memory ran out (writer->text.failed), or
- * nobody takes them. */
+ * the caller stopped taking them. */
 bool tn_answers_add(tn_answer_writer *writer, const tn_view *answers, size_t rows);
 bool tn_answers_end(tn_answer_writer *writer);
 void tn_answers_free(tn_answer_writer *writer);

@@ -1,9 +1,10 @@
-/* train/ranks.c: a training in several processes.
+/* train/ranks.c: coordinates a training in several processes.
  *
  * Every rank compiles the program, reads the data and draws every batch; the trainer divides the shards of a
  * step among the ranks (train/shards.h). Each has the whole state and applies the whole update to it; or, in
  * shared memory, all have it once, and each updates its part (train/lasting.h). Rank 0
- * says where the training begins, with which values, and when it ends; it alone evaluates, prints and writes.
+ * decides where the training begins, with which values, and when it ends; only rank 0 evaluates,
+ * prints and writes.
  *
  * Before the first step the ranks compare what decides the bits; now and then those that have copies compare
  * the bits. */
@@ -52,7 +53,7 @@ static bool finish(tn_loop *loop, bool queued) {
 
 /* ---- who takes part ---- */
 
-/* A rank without a shard has nothing to do, and is most likely not meant. */
+/* A rank without a shard has nothing to do, which is most likely a mistake. */
 static void warn_of_idle(const tn_loop *loop) {
   const tn_transport *t = loop->options->transport;
   int64_t shards = loop->program.train->options.shards;
@@ -225,7 +226,7 @@ bool tn_loop_listen(tn_loop *loop) {
 
 #define LANES 4
 
-/* As fast as memory: faults of machines are to be found, not attacks. */
+/* As fast as memory: it detects hardware faults, not attacks. */
 static uint64_t mark_of(const tn_view *view, uint64_t mark) {
   const uint8_t *at = view->data;
   size_t bytes = (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype), i = 0;

@@ -1,4 +1,4 @@
-/* train/record.h: run.json of a run's folder: what was run, and how it ended.
+/* train/record.h: run.json of a run's folder, the record of what was run and how it ended.
  *
  * The text is canonical: the members have a fixed order, without blanks, and the
  * last one seals all the others (base/seal.h). So a record is unchanged to the
@@ -24,7 +24,7 @@ typedef struct {
   tn_str program, source; /* its name and its text */
   tn_str version;         /* of tern */
   tn_str data;            /* path of the data file; `at` is NULL where the program names none */
-  tn_str base;            /* the way from the run's folder to where it was started; empty: not known */
+  tn_str base;            /* relative path from the run's folder to where it was started; empty: not known */
   uint64_t seed;
   int64_t steps;          /* wanted */
   int64_t step;           /* of the parameters that weights_sha256 is of */

@@ -1,4 +1,4 @@
-/* train/rows.c: executing a dataset block.
+/* train/rows.c: executes a dataset block: reads, maps, filters, shuffles and splits rows.
  *
  * Maps change a column, row by row, and may change how many numbers a row has
  * (the same for all); filters drop rows. Both are graphs for one row, planned
@@ -52,7 +52,7 @@ static int64_t declared_width(const tn_tensor_spec *input) {
   return shape->rank == 2 && tn_dim_is_known(shape->dim[1]) ? shape->dim[1] : -1;
 }
 
-/* Reading that ended without a word was stopped, by the user or by a limit; the host knows. */
+/* Reading that ended without a report was stopped, by the user or by a limit; the host knows. */
 static bool read_rows(pipeline *p, const tn_table_request *request, tn_table *out) {
   size_t errors = p->host->diags->errors;
   if (tn_table_read(p->host->heap, request, p->host->diags, out)) return true;
@@ -280,11 +280,11 @@ static bool keep_rows(pipeline *p, const tn_table *rows) {
                      TN_INT("limit", (int64_t)TN_TABLE_ROW_LIMIT));
   }
   if (tn_table_append(kept, rows)) return true;
-  tn_table_free(kept); /* what is said needs memory, too */
+  tn_table_free(kept); /* reporting needs memory, too */
   return out_of_memory(p->host);
 }
 
-/* A row that somebody wants an answer for is not dropped, and its label is not looked at. */
+/* A row to predict is not dropped, and its label is not read. */
 static bool applies(const pipeline *p, size_t index) {
   const tn_dataset_stage *s = &p->data->stages[index];
   return !p->given || !p->given->take || (s->kind == TN_STAGE_MAP && !s->on_labels);
@@ -340,7 +340,7 @@ static const int *make_column_of(const pipeline *p) {
 
 static bool take_table(pipeline *p) {
   if (tn_table_take(&p->kept, &p->rows->columns)) return true;
-  tn_table_free(&p->kept); /* what is said needs memory, too */
+  tn_table_free(&p->kept); /* reporting needs memory, too */
   return out_of_memory(p->host);
 }
 

@@ -1,4 +1,4 @@
-/* train/rows.h: the rows a program trains on and is evaluated on. */
+/* train/rows.h: the rows of a program's data set, split for training, validation and test. */
 #ifndef TN_TRAIN_ROWS_H
 #define TN_TRAIN_ROWS_H
 
@@ -14,7 +14,7 @@ typedef struct {
   double *mean, *deviation;
 } tn_row_statistics;
 
-/* What a data set came to: columns, and the order in which rows count. */
+/* A data set in memory: columns, and the order of the rows. */
 typedef struct {
   bool present;
   tn_columns columns;
@@ -55,8 +55,8 @@ bool tn_rows_encode(tn_vocab *vocab, tn_column *column, size_t rows, size_t widt
 /* Fills what is missing (NaN), and normalizes, as the run did. */
 void tn_rows_normalize(const tn_input_facts *facts, tn_column *column, size_t rows);
 
-/* What a model needs to know of its training data when it is given new rows, as sealed JSON: per input the
- * statistics, the names of classes, the vocabulary. The text fails when memory runs out. */
+/* The facts about its training data that a model needs for new rows, as sealed JSON: per input the
+ * statistics, the class names, the vocabulary. The text fails when memory runs out. */
 void tn_rows_write_facts(const tn_rows *rows, const tn_training *program, const tn_names *names,
                          tn_text *out);
 #endif

@@ -1,4 +1,5 @@
-/* train/rows_arrays.c: the rows of NumPy's files: an array per input, a row per place of its first axis.
+/* train/rows_arrays.c: reads rows from NumPy files: one array per input, whose first axis counts
+ * rows.
  *
  * An archive (npz) has arrays with names; a file of one array (npy) feeds one
  * input. What an array holds for a row may have any shape that has as many

@@ -1,7 +1,8 @@
-/* train/rows_csv.c: the rows of a table, CSV, TSV or JSONL: columns for every input that the file feeds.
+/* train/rows_csv.c: reads rows from a table, CSV, TSV or JSONL: columns for every input that the
+ * file feeds.
  *
- * Statistics come from the rows for training alone, in their order, in f64; so
- * nothing of the rows that are held back reaches a model. */
+ * Statistics are computed from the training rows only, in their order, in f64; so no information
+ * from held-out rows reaches a model. */
 #include <math.h>
 
 #include "data/jsonl.h"

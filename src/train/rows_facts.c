@@ -1,4 +1,5 @@
-/* train/rows_facts.c: data.json of a run's folder: what a model needs to know of its training data.
+/* train/rows_facts.c: writes data.json of a run's folder: facts about the training data that a
+ * model needs.
  *
  *   {"inputs":[{"name":"x","width":2,"mean":[55.5,2.5],"deviation":[11.2,0.5]},
  *              {"name":"labels","width":1,"classes":["cooking","sport"]},

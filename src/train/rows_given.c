@@ -1,4 +1,4 @@
-/* train/rows_given.c: rows of a table for a model that was trained.
+/* train/rows_given.c: reads rows of a table for a trained model.
  *
  * Nothing is learned from these rows: missing values, means, deviations, class
  * names and vocabulary are those of the run's data.json. Columns that the answer

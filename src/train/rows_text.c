@@ -1,8 +1,8 @@
-/* train/rows_text.c: a column of texts becomes tokens.
+/* train/rows_text.c: tokenizes a column of texts.
  *
- * The vocabulary comes from the rows for training alone. Every row then has as
- * many tokens as the input declares, or, where that is open, as the longest row
- * for training: longer texts are cut, shorter ones padded at their end. */
+ * The vocabulary comes from the training rows only. Every row then has as many tokens as the input
+ * declares or, if that is a name, as the longest training row: longer texts are truncated, shorter
+ * ones padded at their end. */
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "train/rows_internal.h"

@@ -1,11 +1,10 @@
-/* train/rows_windows.c: a text as rows: windows of its tokens, and the token after each as label.
+/* train/rows_windows.c: reads a text as rows: windows of its tokens, with the next token as label.
  *
  * The text becomes one run of tokens. Row r of `tokens` is the window that begins
  * at token r, and row r of `labels` the one that begins at token r + 1, so windows
  * cost no memory beyond the text. The first floor(n * split) tokens are for
  * training: any window inside them can be drawn, and the vocabulary comes from
- * them alone; the last floor(n * test) are for the test. What is evaluated are
- * windows that lie side by side. */
+ * them alone; the last floor(n * test) are for the test. Evaluation uses adjacent windows. */
 #include <string.h>
 
 #include "base/sha256.h"

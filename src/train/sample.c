@@ -1,4 +1,4 @@
-/* train/sample.c: scores become probabilities, and one number of the generator a token. */
+/* train/sample.c: samples a token from scores. */
 #include "train/sample.h"
 
 #include "base/elementary.h"
@@ -9,7 +9,7 @@ static uint32_t rank_of(float score) {
   return bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 
-/* What does not take part becomes -infinity. False where a score is NaN. */
+/* Sets scores of excluded tokens to -infinity. False if a score is NaN. */
 static bool close_others(float *scores, const bool *allowed, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (!allowed[i]) scores[i] = -tn_infinity_f32();

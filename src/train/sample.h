@@ -1,10 +1,10 @@
-/* train/sample.h: the next token, drawn by its scores.
+/* train/sample.h: samples the next token from its scores.
  *
  * Temperature 0 takes the largest score, the first one on a tie, and draws
  * nothing. Otherwise token i is drawn with a probability proportional to
  * exp(score[i] / temperature), among the `top_k` largest scores. All is computed
- * in f64 by functions of our own and in the order of the tokens, so that a seed
- * gives the same tokens on every machine. */
+ * in f64 with tern's own functions and in the order of the tokens, so that a seed gives the same
+ * tokens on every machine. */
 #ifndef TN_TRAIN_SAMPLE_H
 #define TN_TRAIN_SAMPLE_H
 

@@ -1,4 +1,4 @@
-/* train/score.c: a trained model on the rows of a file. */
+/* train/score.c: evaluates a trained model on the rows of a file. */
 #include "train/score.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* train/shards.c: one plan for every shard, and the means over all of them. */
+/* train/shards.c: runs one plan for every shard, and averages the results. */
 #include "train/shards.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* train/steps.c: training step by step. */
+/* train/steps.c: trains step by step. */
 #include "train/steps.h"
 
 #include "tensor/shape_field.h"

@@ -1,7 +1,7 @@
 /* train/steps.h: training step by step, for a program in any language that can be lowered.
  *
  * The caller sets the inputs and runs a step; shapes stay those of the first
- * inputs. train/loop.h trains programs with data sets of their own. */
+ * inputs. train/loop.h trains programs that have a data set. */
 #ifndef TN_TRAIN_STEPS_H
 #define TN_TRAIN_STEPS_H
 

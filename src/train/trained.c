@@ -1,4 +1,4 @@
-/* train/trained.c: a program with the parameters of a run. */
+/* train/trained.c: loads a program with the parameters of a run. */
 #include "train/trained.h"
 
 bool tn_trained_no_memory(const tn_trained *trained) {
@@ -56,7 +56,7 @@ bool tn_trained_params(tn_trained *trained, const tn_sizes *sizes) {
   return true;
 }
 
-/* They are sent to a card once, for all plans and runs. */
+/* They are copied to a GPU once, for all plans and runs. */
 static bool make_resident(tn_trained *trained, tn_card *card) {
   tn_fault fault;
   if (!card || trained->resident) return true;

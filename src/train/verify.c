@@ -1,15 +1,14 @@
-/* train/verify.c: a recorded run, repeated and compared.
+/* train/verify.c: repeats a recorded run and compares its files.
  *
- * The repetition makes every step again, from the first, with the numbers of
- * steps that were wanted at the time (the segments of the checkpoint). What a
- * run's folder must hold follows from that, byte for byte: each line of the
- * history, the checkpoint with the optimiser's state, the weights, and run.json
- * but for what only the run itself could know (the program's name, the folder it
- * was started in, the version of tern, and whether it was stopped or killed).
- * Those are sealed, and have no say in what is computed.
+ * Every step is repeated, from the first, with the numbers of steps that were requested at the time
+ * (the segments of the checkpoint). That determines what a run's folder must hold, byte for byte:
+ * each line of the history, the checkpoint with the optimiser's state, the weights, and run.json
+ * except for facts that only the run itself could know (the program's name, the folder it was
+ * started in, the version of tern, and whether it was stopped or killed). Those are sealed, and do
+ * not affect what is computed.
  *
- * Whatever the files claim is compared with each other first, so that no claim
- * makes the repetition longer than the history is. */
+ * The claims of the files are compared with each other first, so that no claim makes the repeated
+ * run longer than the history. */
 #include <string.h>
 
 #include "base/number.h"

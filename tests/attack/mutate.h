@@ -2,7 +2,7 @@
  *
  * A seed is a file of the project that tern accepts or refuses for a known reason: programs of tests/ and
  * examples/, inputs that fuzz/corpus keeps. An input is a seed after a few random changes. Everything is a
- * function of the generator, so that an input can be made again from its number alone. */
+ * function of the generator, so that an input can be reproduced from its number alone. */
 #ifndef TN_ATTACK_MUTATE_H
 #define TN_ATTACK_MUTATE_H
 

@@ -384,7 +384,7 @@ static void steps_made_while_it_is_read_are_recorded_later(void **state) {
   check_recorded_later("BEGIN;SELECT count(*) FROM runs");
 }
 
-/* Whoever stops a training does not wait for the history. */
+/* Stopping a training does not wait for the history. */
 static void an_interrupt_does_not_wait_for_it(void **state) {
   (void)state;
   fresh("f.db");

@@ -4,7 +4,7 @@
  * a line ---, and the graph that comes out.
  *
  *   // read            as it reads back: composed operations expanded, types inferred
- *   // grad            with the gradients of its first output by every parameter added
+ *   // grad            with the gradients of its first output with respect to every parameter added
  *   // jvp             with the tangents of all outputs for ones as tangents of the parameters
  *   // bind B=2 N=3    with lengths for symbols
  *

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Made anew before every attempt, by a process that is not shut in. */
+/* Created before every attempt, by a process outside the sandbox. */
 typedef struct {
   char folder[256]; /* holds everything below */
   char secret[400]; /* a file that is not named */

@@ -52,7 +52,7 @@ static int look(tn_neighbours *neighbours, int times) {
   return tn_neighbours_find_stopped(neighbours);
 }
 
-/* Also one that stops again: its looks are counted anew. */
+/* Also one that stops again: the count starts over. */
 static void a_rank_that_stays_stopped_is_found(void **state) {
   (void)state;
   tn_heap heap = { 0 };

@@ -1,4 +1,4 @@
-/* Tokens to a tree: precedence, chains, places, and going on after a mistake. */
+/* Tokens to a tree: precedence, chains, locations, and recovery after an error. */
 #include "mind_support.h"
 
 typedef struct {

@@ -96,7 +96,7 @@ static tn_fault fault_of(world *w, const tn_graph *graph, const tn_backend *back
   return fault;
 }
 
-/* Whoever adds the rows, what was wrong is the gather's index. */
+/* Whichever kernel adds the rows, the fault is the gather's index. */
 static void a_row_that_is_not_there_is_the_fault_of_the_gather(void **state) {
   (void)state;
   world w;

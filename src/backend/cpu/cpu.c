@@ -1,10 +1,9 @@
-/* backend/cpu/cpu.c: which instruction sets there are, and which one runs.
+/* backend/cpu/cpu.c: detects the instruction sets of the processor and chooses one.
  *
- * The processor is asked by its feature bits, never by its model: tables of
- * models are out of date the day they are written. A bit alone is not enough,
- * because the operating system must also save the wider registers; XGETBV says
- * whether it does. Asking takes a few hundred nanoseconds and happens when a
- * session begins, so nothing is remembered. */
+ * Detection uses the processor's feature bits, never its model: tables of models are out of date
+ * the day they are written. A bit alone is not enough, because the operating system must also save
+ * the wider registers; XGETBV says whether it does. Detection takes a few hundred nanoseconds when
+ * a session begins, so nothing is cached. */
 #include "backend/cpu/internal.h"
 
 #if defined(__x86_64__)

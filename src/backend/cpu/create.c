@@ -1,9 +1,9 @@
-/* backend/cpu/create.c: tensors of numbers that need no operand: fill, iota, count. */
+/* backend/cpu/create.c: tensors without operands: fill, iota, count. */
 #include "backend/cpu/internal.h"
 #include "backend/cpu/iterator.h"
 #include "op/scalar.h"
 
-/* A view of one element that stands for every element of `like`. */
+/* A view of one element, repeated to the shape of `like`. */
 static tn_view repeated(const tn_view *like, void *element) {
   tn_view view = *like;
   view.data = element;
@@ -29,7 +29,7 @@ bool tn_cpu_iota(const tn_kernel_call *call) {
   for (int64_t i = 0; i < out->dim[axis] && !tn_cpu_stopped(call, i); i++)
     tn_element_store((char *)out->data + i * out->stride[axis] * (int64_t)bytes, out->dtype,
                      tn_element_of_i64(i, out->dtype));
-  /* Axis by axis, what is there already is repeated along the next one. */
+  /* Axis by axis, the existing part is repeated along the next one. */
   tn_view done = *out;
   for (int a = 0; a < out->rank; a++)
     if (a != axis) done.dim[a] = 1;

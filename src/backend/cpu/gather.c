@@ -1,4 +1,4 @@
-/* backend/cpu/gather.c: elements chosen by an index, and windows of an image.
+/* backend/cpu/gather.c: gather, and patches: windows of an image.
  *
  * Every index is checked before anything is copied, so that a wrong one is
  * found in the order of the index, whatever the number of threads, and nothing

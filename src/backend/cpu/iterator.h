@@ -1,4 +1,4 @@
-/* backend/cpu/iterator.h: going through several views of one shape together.
+/* backend/cpu/iterator.h: iterates over several views of one shape together.
  *
  * An iterator holds the axes of a shape and, for each view, the strides along them.
  * Axes that are contiguous in every view are merged, so that a contiguous tensor

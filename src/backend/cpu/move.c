@@ -1,4 +1,4 @@
-/* backend/cpu/move.c: the same elements in other places, as fast as memory goes.
+/* backend/cpu/move.c: copies elements to other positions, at memory speed.
  *
  * Elements are moved by their size alone. A copy between two arrangements is
  * one of three things once neighbouring axes have been merged: rows that are
@@ -48,9 +48,9 @@ static void move_row(size_t bytes, char *to, int64_t to_step, const char *from, 
   }
 }
 
-/* ---- one block of a transposition: to[i * to_step + j] = from[i + j * from_step] ---- By way of a square
- * on the stack: both sides are then touched in whole cache lines, one after another. With steps that are
- * powers of two the lines of a block share few places of the cache and would not stay there. */
+/* ---- one block of a transposition: to[i * to_step + j] = from[i + j * from_step] ---- Through a
+ * square on the stack: both sides are then touched in whole cache lines, one after another. With
+ * steps that are powers of two the lines of a block map to few cache sets and would be evicted. */
 #define BLOCK 16
 #define TRANSPOSED_BLOCK(type)                                                                               \
   static void block_##type(char *to, int64_t to_step, const char *from, int64_t from_step, int rows,         \
@@ -190,7 +190,7 @@ void tn_cpu_clear(const tn_kernel_call *call, const tn_view *view) {
     memset(view->data, 0, bytes);
     return;
   }
-  /* A row of zeros as a view that stands still everywhere. */
+  /* A row of zeros as a view with stride 0. */
   uint64_t zero = 0;
   tn_view none = *view;
   none.data = &zero;

@@ -1,10 +1,10 @@
-/* backend/cpu/threads.c: how kernels cut their work into parts.
+/* backend/cpu/threads.c: divides the work of kernels into parts.
  *
  * base/pool.h runs them. Parts are numbered, so what a part does follows from its
  * number and never from which thread does it. */
 #include "backend/cpu/internal.h"
 
-#define PART_COST  2e6       /* nanoseconds after which a thread asks whether to stop */
+#define PART_COST  2e6       /* nanoseconds after which a thread checks for a stop */
 #define PART_LIMIT (1 << 28) /* parts */
 #define READ_COST  32.0      /* of a row or column, in elements that are calculated of it: packing is most */
 #define MOST_BANDS 16        /* of each product of a batch */

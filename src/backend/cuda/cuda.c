@@ -1,10 +1,11 @@
 /* backend/cuda/cuda.c: the back end of NVIDIA's cards.
  *
  *   kernels/       what runs on the card, in plain C: PTX by clang, host functions for tests
- *   elementwise.c, matmul.c, move.c, reduce.c, rows.c, attention.c
+ *   elementwise.c, matmul.c, windows.c, move.c, reduce.c, rows.c, attention.c
  *                  the kernels of the table: what a call means to a card
  *   views.c        views and launches
  *   driver.c       libcuda, found at run time
+ *   modules.c      loading the kernels
  *   card.c         a card: its memory, its queue
  *
  * Every kernel gives the bits of ref; tests/ops/card.c compares them on the host, and on a card. */

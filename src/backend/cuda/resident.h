@@ -1,8 +1,8 @@
 /* backend/cuda/resident.h: tensors of the host that live on a card.
  *
  * Parameters and the state of an optimiser have their places on the host and on the card. Both places hold
- * the same, or one of them is newer; whoever writes says which. Plans that are bound to the host's place use
- * the card's (plan/card.c), so nothing is copied while a training goes on. */
+ * the same, or one of them is newer; the writer says which. Plans that are bound to the host's
+ * place use the card's (plan/card.c), so nothing is copied during a training. */
 #ifndef TN_BACKEND_CUDA_RESIDENT_H
 #define TN_BACKEND_CUDA_RESIDENT_H
 

@@ -1,4 +1,5 @@
-/* backend/ref/accumulate.c: places that several elements meet in, added one by one.
+/* backend/ref/accumulate.c: scatter_add, row_update and fold: several elements are added to one, in
+ * order.
  *
  * Which of two additions comes first changes the last bit, so the order is part
  * of what these operations are: the order of the index, or of the windows. */

@@ -1,8 +1,7 @@
-/* backend/ref/create.c: tensors from nothing: fill, iota, and random numbers.
+/* backend/ref/create.c: creates tensors: fill, iota, and random numbers.
  *
- * A random element is addressed, not drawn: which words of the generator it is
- * made of follows from its number alone, so that any part of a tensor can be
- * made by anyone in any order. */
+ * A random element is addressed, not drawn: its index determines the words of the generator it
+ * uses, so any part of a tensor can be computed in any order. */
 #include "backend/ref/internal.h"
 #include "base/rng.h"
 

@@ -1,12 +1,11 @@
-/* backend/ref/elementwise.c: out[i] from in[...][i].
+/* backend/ref/elementwise.c: elementwise operations, alone or fused.
  *
- * A fused program is a list of such steps over registers, run from the first
- * to the last for one element, then for the next. A single operation is carried
- * out by the same function as a step of a program, so that fusing cannot change
- * a bit.
+ * A fused program is a list of steps over registers, run from the first to the last for one
+ * element, then for the next. A single operation is executed by the same function as a step of a
+ * program, so that fusing cannot change a bit.
  *
- * Integer division is the one thing that can fail. Nothing is written then:
- * where it occurs, everything is computed once without storing it. */
+ * Only integer division can fail. Nothing may be written then: if a program has one, everything is
+ * first computed once without storing it. */
 #include <assert.h>
 
 #include "backend/ref/internal.h"

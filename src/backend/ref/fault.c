@@ -1,4 +1,4 @@
-/* backend/ref/fault.c: what shows only when numbers are looked at. */
+/* backend/ref/fault.c: faults that depend on the values of operands. */
 #include "backend/ref/internal.h"
 
 bool tn_ref_fail(const tn_kernel_call *call, tn_fault fault) {

@@ -1,4 +1,4 @@
-/* backend/ref/internal.h: what the reference kernels share.
+/* backend/ref/internal.h: shared by the reference kernels.
  *
  * A kernel here is a loop over coordinates. tn_index goes through the
  * coordinates of a shape in row-major order, the last axis fastest; an element
@@ -19,7 +19,7 @@
 #include "op/ops.def"
 
 /* for (tn_index i = tn_index_over(call, view); i.inside; tn_index_next(&i)) ... i.at ...
- * A stop ends it early; what the kernel has made is then worthless (backend.h). */
+ * A stop ends it early; the result of the kernel is then invalid (backend.h). */
 typedef struct {
   tn_stop *stop;
   uint32_t rounds;             /* so far */
@@ -93,8 +93,8 @@ tn_element tn_ref_max_of(const tn_kernel_call *call, const tn_view *x);
 
 /* Fills in the fault; returns false. */
 bool tn_ref_fail(const tn_kernel_call *call, tn_fault fault);
-/* Every element of `index` must be in 0 .. limit-1; the first that is not is the fault. A stop is one too:
- * what was not looked at may be anything. */
+/* Every element of `index` must be in 0 .. limit-1; the first that is not is the fault. A stop is
+ * one too: elements that were not checked may have any value. */
 bool tn_ref_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis);
 
 /* What follows the elements of a contiguous view in memory. */

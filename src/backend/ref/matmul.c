@@ -1,4 +1,4 @@
-/* backend/ref/matmul.c: z[..., i, j] from row i of x and column j of y.
+/* backend/ref/matmul.c: matrix products: z[..., i, j] from row i of x and column j of y.
  *
  * One chain: acc = fma(x[i, k], y[k, j], acc), from +0, k ascending. Blocking
  * over i and j, and over k by keeping acc, does not change it; adding partial

@@ -1,7 +1,7 @@
-/* backend/ref/move.c: the same elements in other places.
+/* backend/ref/move.c: operations that copy elements to other positions.
  *
- * Nothing here looks at what an element means, so every dtype works, and what
- * stands where no element was put is zero bits. */
+ * Nothing here interprets an element, so every dtype works, and positions without an element are
+ * zero bits. */
 #include "backend/ref/internal.h"
 
 void tn_ref_set(const tn_kernel_call *call, const tn_view *out, tn_element element) {
@@ -32,7 +32,7 @@ bool tn_ref_copy(const tn_kernel_call *call) {
 }
 
 /* ---- pad ---- */
-/* Element i of an axis lands at low + i * (1 + step): `step` zeros stand between neighbours. */
+/* Element i of an axis lands at low + i * (1 + step): `step` zeros are between neighbours. */
 bool tn_ref_pad(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0];
   const tn_attrs *attrs = call->attrs;

@@ -1,8 +1,7 @@
-/* backend/ref/reduce.c: many elements become one.
+/* backend/ref/reduce.c: reductions.
  *
- * The order of a sum depends on the number of elements alone: chunks of 512,
- * 16 lanes in a chunk, a tree over the lanes, a tree over the chunks. It is
- * stated once, in join, and everything that is called a sum uses it. */
+ * The order of a sum depends only on the number of elements: chunks of 512, 16 lanes in a chunk, a
+ * tree over the lanes, a tree over the chunks. It is written once, in join, and every sum uses it. */
 #include "backend/ref/internal.h"
 
 #define CHUNK 512

@@ -1,9 +1,8 @@
 /* backend/ref/ref.c: the back end that defines every bit.
  *
- * docs/numerics.md says in words what each operation computes; this folder says
- * it as code, in the plainest loops there are, one element after another on one
- * thread. Other back ends are right when they give the same bits. So nothing
- * here may be made faster at the price of being less obvious.
+ * docs/numerics.md says in words what each operation computes; this folder says it in code, with
+ * the plainest possible loops, one element after another on one thread. Other back ends are right
+ * if they give the same bits. So nothing here may become faster at the price of being less obvious.
  *
  *   create.c       fill, iota, uniform, normal
  *   elementwise.c  everything that works element by element, alone or fused

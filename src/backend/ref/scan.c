@@ -1,7 +1,7 @@
 /* backend/ref/scan.c: along one axis, row by row: running sums, softmax, layer_norm, cross entropy. */
 #include "backend/ref/internal.h"
 
-/* Carries a row kernel out for every row of x along the axis and the same row of the result. */
+/* Runs a row kernel for every row of x along the axis and the same row of the result. */
 typedef void (*row_kernel)(const tn_kernel_call *call, const tn_view *x, const tn_view *out);
 
 static bool each_row(const tn_kernel_call *call, row_kernel row) {

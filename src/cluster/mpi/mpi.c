@@ -1,14 +1,13 @@
-/* cluster/mpi/mpi.c: messages between ranks by Open MPI.
+/* cluster/mpi/mpi.c: a transport over Open MPI.
  *
- * Messages go over one communicator, notices of failure over another, so that a
- * notice overtakes messages. MPI matches messages of a pair in the order they
- * were sent, as a transport promises. Longer ones than an `int` counts are cut;
- * both sides cut alike.
+ * Messages use one communicator, notices of failure another, so that a notice overtakes messages.
+ * MPI matches messages of a pair in the order they were sent, as a transport requires. Messages
+ * longer than an `int` can count are split, in the same way on both sides.
  *
- * MPI itself does not say that a process is gone. A rank that fails on its own
- * tells the others here, and whoever shows it to the user then ends the job. Of one
- * that is killed the ranks of its machine learn (neighbours.h) and tell the rest.
- * mpirun and srun learn of it too, and end all; a second later they kill. */
+ * MPI itself does not report that a process is gone. A rank that fails tells the others here, and
+ * the rank that shows the failure to the user then ends the job. If a rank is killed, the ranks on
+ * its machine notice (neighbours.h) and tell the rest. mpirun and srun notice too and end all
+ * ranks; a second later they kill them. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -27,9 +26,9 @@
 #define PIECE    ((size_t)1 << 30) /* bytes of one MPI message */
 #define FAREWELL 1.0               /* seconds to tell the others that this rank ends */
 #define PATIENCE 2                 /* seconds to be ended by the rank that shows the failure */
-#define TAIL     0.2               /* seconds for what is coming in to end, once nobody waits for it */
-#define LAST_WORD 0.1              /* seconds for the word of a rank that has ended to arrive */
-#define SPIN     50e-6             /* seconds of looking without a pause */
+#define TAIL     0.2               /* seconds for incoming messages to end, once nobody waits for them */
+#define LAST_WORD 0.1              /* seconds for the notice of a rank that has ended to arrive */
+#define SPIN     50e-6             /* seconds of polling without a pause */
 #define PAUSE    50000             /* nanoseconds */
 #define WARM_UP  ((size_t)1 << 18) /* bytes: more than what is sent without asking the receiver */
 
@@ -107,9 +106,9 @@ static bool is_receiving(const cluster *c) {
   return false;
 }
 
-/* Whoever has queued messages may free them now. What is to be sent is only read. What has not begun to come
- * in is cancelled; the rest MPI would still write, so it is waited for, but not long: its sender may have
- * stopped in the middle. False. */
+/* The owners of queued messages may free them now. Outgoing ones are only read. Receives that have
+ * not begun are cancelled; MPI would still write to the others, so they are waited for, but not
+ * long: their sender may have stopped in the middle. False. */
 static bool give_up(cluster *c) {
   double since = tn_clock_steady();
   for (size_t i = 0; i < c->requests.count; i++)
@@ -194,7 +193,7 @@ static bool notice_loss(cluster *c) {
   return true;
 }
 
-/* Nothing moves: somebody may be stopped. */
+/* Nothing moves: a rank may be stopped. */
 static void look_for_stopped(cluster *c) {
   double now = tn_clock_steady();
   if (now - c->looked < 1e-3 * TN_STOPPED_LOOK) return;
@@ -250,8 +249,9 @@ static void free_all(cluster *c, size_t size) {
   tn_heap_free(c->heap, c, sizeof *c);
 }
 
-/* Whoever shows the failure has shown it, and ends: a process that ends without MPI_Finalize ends the job.
- * The others give it time for that. MPI_Abort would drop what has been shown and is still on its way. */
+/* The rank that shows the failure has done so, and ends: a process that ends without MPI_Finalize
+ * ends the job. The others give it time for that. MPI_Abort would drop output that is still in
+ * transit. */
 static void end_job(cluster *c) {
   if (!tn_transport_tells(&c->base)) (void)nanosleep(&(struct timespec){ .tv_sec = PATIENCE }, NULL);
 }
@@ -271,7 +271,7 @@ static void mpi_close(tn_transport *t) {
 
 /* ---- the beginning ---- */
 
-/* Every pair of ranks talks once each way, so that all connections are there. */
+/* Every pair of ranks exchanges a message each way, so that all connections exist. */
 static bool connect_all(cluster *c) {
   char *room = tn_heap_alloc(c->heap, 2 * WARM_UP);
   bool ok = room != NULL;
@@ -321,8 +321,8 @@ static tn_transport *no(char *reason, const char *why) {
   return NULL;
 }
 
-/* In the sandbox no file in shared memory can be removed, and none is mapped later, so the ranks of a machine
- * talk by sockets. What the user has set stays. */
+/* In the sandbox files in shared memory can be neither removed nor mapped later, so the ranks on a
+ * machine use sockets. Settings of the user stay. */
 static bool start_mpi(bool confined) {
   int given;
   if (confined) (void)setenv("OMPI_MCA_btl", "^vader", 0);

@@ -1,8 +1,7 @@
 /* cluster/mpi/mpi.h: the module libtern_mpi.so: a transport over Open MPI.
  *
- * It is a library of its own, loaded by the program when mpirun or srun has
- * started it, because MPI brings dozens of libraries with it. Both must be of one
- * version of tern: they share types. */
+ * It is a separate library, loaded by the program when mpirun or srun has started it, because MPI
+ * depends on dozens of libraries. Both must be of one version of tern: they share types. */
 #ifndef TN_CLUSTER_MPI_H
 #define TN_CLUSTER_MPI_H
 

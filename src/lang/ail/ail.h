@@ -1,10 +1,9 @@
 /* lang/ail/ail.h: a compiled AILang program, for callers that run or train it.
  *
- * Compiling parses and checks; what comes out has no errors left that can be
- * known without data. It still has named dimensions: they get their lengths from
- * constants, supplied values, the data set and defaults (tn_ail_size), and with
- * those the program is lowered to a graph of known shapes (tn_ail_lower), as
- * often as lengths change.
+ * Compiling parses and checks; the result has no errors that can be found without data. It still
+ * has named dimensions: they get their lengths from constants, supplied values, the data set and
+ * defaults (tn_ail_size), and with those the program is lowered to a graph of known shapes
+ * (tn_ail_lower), as often as lengths change.
  *
  * Every function that returns bool reports to the host's diagnostics before it
  * returns false. Strings and lists live as long as the program. */
@@ -67,17 +66,17 @@ bool tn_ail_allow(tn_ail *program, const tn_graph *graph);
 /* The program is compiled and computing begins; of files it opens those of read_file_text and the data set.
  * False after reporting. */
 bool tn_ail_seal(tn_ail *program);
-/* Carries out the `host` operations of a graph; host->effects points here while a program runs, and a
+/* Executes the `host` operations of a graph; host->effects points here while a program runs, and a
  * training loop sets its plan's host from it. */
 tn_effects tn_ail_effects(tn_ail *program);
 
 /* The name of the function that an operation at this place comes from, as the program wrote it. */
 tn_str tn_ail_called(const tn_ail *program, tn_op op, tn_span at);
-/* Reports what went wrong in a graph of this program in the words of the language. Returns false. */
+/* Reports a fault in a graph of this program with the codes of the language. Returns false. */
 bool tn_ail_report_fault(const tn_ail *program, const tn_fault *fault);
 
-/* The names of the train block's fields but for the loss, from 0 on; NULL: no more (fields.c). */
+/* The names of the train block's fields except the loss, from 0 on; NULL: no more (fields.c). */
 const char *tn_ail_train_field(size_t index);
-/* The field that other frameworks call so; empty: none. */
+/* The field that other frameworks call by this name; empty: none. */
 tn_str tn_ail_field_synonym(tn_str wrong);
 #endif

@@ -1,4 +1,4 @@
-/* lang/ail/app.c: state variables and event handlers.
+/* lang/ail/app.c: checks and runs apps: state variables and event handlers.
  *
  * An event is a transaction: its handler, and those of the events it emits, work
  * on the variables; when the outer event ends they are kept, and when it fails
@@ -45,7 +45,7 @@ static void check_handler(const tn_ail *program, const tn_ail_handler *handler) 
   }
 }
 
-/* Following emits, with a list in place of recursion. */
+/* Follows emits, with a list instead of recursion. */
 typedef struct {
   uint32_t handler, next;
 } emit_step;
@@ -269,7 +269,7 @@ static bool assign(app *a, const tn_ail_statement *statement) {
   return true;
 }
 
-/* Handlers that emit each other twice, and those again, grow without a circle. */
+/* Handlers that each emit twice grow exponentially, even without a cycle. */
 #define EMIT_LIMIT 10000
 
 /* The handler of the emitted event runs now, with names of its own. */

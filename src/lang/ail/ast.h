@@ -1,4 +1,4 @@
-/* lang/ail/ast.h: a program as it was written.
+/* lang/ail/ast.h: the syntax tree of a program.
  *
  * Everything lives in the arena of a compilation and nothing changes once it is
  * parsed. Lists are arrays, so that a long program is walked without recursion;
@@ -99,7 +99,7 @@ typedef struct {
 /* Large programs are mostly these, so they are kept small. */
 struct tn_ail_expr {
   uint8_t form;    /* tn_ail_form */
-  bool grouped;    /* stands in parentheses of its own */
+  bool grouped;    /* has its own parentheses */
   bool is_integer; /* a number without point or exponent that 64 bits hold */
   tn_span at;      /* with its parentheses */
   union {
@@ -141,7 +141,7 @@ typedef struct {
 typedef enum {
   TN_AIL_INPUT, /* x [B, D], input x: [B, D] */
   TN_AIL_PARAM,
-  TN_AIL_CONSTANT, /* const name = value: may stand in a model, too */
+  TN_AIL_CONSTANT, /* const name = value: allowed in a model, too */
   TN_AIL_ASSIGN,   /* name = value */
   TN_AIL_LET,      /* let name = value */
   TN_AIL_RETURN,
@@ -183,7 +183,7 @@ typedef struct {
   tn_ail_block body;
 } tn_ail_function;
 
-/* train, eval and dataset: what stands in them, checked in blocks.c */
+/* train, eval and dataset: their contents, checked in blocks.c */
 typedef enum {
   TN_AIL_FIELD,
   TN_AIL_FIELD_MAP,
@@ -270,7 +270,7 @@ typedef enum {
   TN_AIL_ITEM_STATE_MACHINE,
   TN_AIL_ITEM_STATE,
   TN_AIL_ITEM_HANDLER,
-  TN_AIL_ITEM_APP_BEGIN, /* what follows, up to APP_END, stands in `app Name { }` */
+  TN_AIL_ITEM_APP_BEGIN, /* what follows, up to APP_END, is in `app Name { }` */
   TN_AIL_ITEM_APP_END
 } tn_ail_item_kind;
 
@@ -292,7 +292,7 @@ typedef struct {
 /* What is known of a name from the text alone. */
 enum {
   TN_AIL_NAME_LOOP_VARIABLE = 1, /* of some loop */
-  TN_AIL_NAME_SKIPPED = 2        /* stands in a part that could not be read */
+  TN_AIL_NAME_SKIPPED = 2        /* is in a part that could not be parsed */
 };
 
 typedef struct {
@@ -300,7 +300,7 @@ typedef struct {
   size_t count;
   tn_map marks; /* name -> what is known; few names have an entry */
   bool broken;  /* something was reported while reading */
-  bool lost;    /* reading was given up; what is there says little */
+  bool lost;    /* parsing was aborted; the tree is incomplete */
 } tn_ail_tree;
 
 /* Reads a program. Reports what is wrong with the text and returns false only when memory ran out.

@@ -1,4 +1,4 @@
-/* lang/ail/blocks.c: reading fields, and those of the dataset block. */
+/* lang/ail/blocks.c: reads the fields of blocks, and those of the dataset block. */
 #include <string.h>
 
 #include "base/number.h"
@@ -373,7 +373,7 @@ static bool check_stage_function(const tn_ail *program, const tn_dataset_stage *
                    TN_TEXT("dataset_path", path), TN_STR("capability", capability));
 }
 
-/* Which column a stage works on: `tokens`, `labels`, or the input that a column feeds. */
+/* The column of a stage: `tokens`, `labels`, or the input that a column feeds. */
 static bool read_stage_column(const tn_ail *program, const tn_ail_call *call, tn_span at, bool *on_labels) {
   const tn_ail_expr *arg = call->count == 1 ? call->args[0].value : NULL;
   if (!arg || arg->form != TN_AIL_EXPR_NAME || call->args[0].key) {

@@ -1,7 +1,8 @@
 /* lang/ail/blocks.h: how the fields of train, eval and dataset are read.
  *
- * A field is a literal or a constant; the loss alone is an expression. What is unknown, given twice, of the
- * wrong kind or without effect has one code, E_SYNTAX_ERROR, except where the reference names one. */
+ * A field is a literal or a constant; only the loss is an expression. A field that is unknown,
+ * repeated, of the wrong kind or without effect is E_SYNTAX_ERROR, unless the reference has a
+ * specific code. */
 #ifndef TN_LANG_AIL_BLOCKS_H
 #define TN_LANG_AIL_BLOCKS_H
 
@@ -31,7 +32,7 @@ void tn_ail_take_fields(tn_ail *program, tn_ail_block_kind block, const tn_ail_f
 /* Also true where a field could not be read. */
 bool tn_ail_has_field(const tn_ail *program, const tn_ail_fields *fields, const char *name);
 
-/* Reports that the block has no such field, with the one that was meant and those there are. */
+/* Reports that the block has no such field, with a suggestion and the fields it has. */
 void tn_ail_refuse_field(const tn_ail *program, tn_ail_block_kind block, const tn_ail_field *field);
 
 void tn_ail_check_train(tn_ail *program); /* blocks_train.c */

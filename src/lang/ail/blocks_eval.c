@@ -1,4 +1,4 @@
-/* lang/ail/blocks_eval.c: the fields of the eval block, and whether its metrics have a meaning.
+/* lang/ail/blocks_eval.c: reads the fields of the eval block, and checks its metrics.
  *
  * Metrics of classes compare logits with the input `labels`. Metrics of numbers compare the output with its
  * target: the input that the loss names. */
@@ -109,7 +109,7 @@ static void add_items(const tn_ail *program, tn_ail_expr *const *items, uint32_t
   for (uint32_t i = 0; i < count; i++) add_names(program, items[i], target);
 }
 
-/* What a loss may be made of: neither conditions nor loops stand there. */
+/* The parts of a loss: neither conditions nor loops. */
 static void add_names(const tn_ail *program, const tn_ail_expr *expr, int *target) {
   if (!expr || !tn_stack_room(&program->host->heap->stack)) return;
   switch (expr->form) {

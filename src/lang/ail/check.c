@@ -1,4 +1,4 @@
-/* lang/ail/check.c: the walk over a whole program with shapes instead of values.
+/* lang/ail/check.c: checks a program by walking it with shapes instead of values.
  *
  * Everything is walked once: the model, the loss, the stages of the pipeline,
  * states and handlers, and functions that are never called. */
@@ -112,7 +112,7 @@ static void check_stage(tn_ail_walk *w, const tn_dataset_stage *stage) {
 
 /* ---- states and handlers ---- */
 
-/* A state variable: a number, or a tensor of any shape, about which nothing is said. */
+/* A state variable: a number, or a tensor of unknown shape. */
 static void bind_variables(tn_ail_walk *w, bool over_model) {
   const tn_ail *program = w->program;
   for (size_t i = 0; i < program->var_count; i++) {

@@ -1,9 +1,9 @@
-/* lang/ail/constant.c: constants, and what is computed of them before anything runs.
+/* lang/ail/constant.c: evaluates constants before anything runs.
  *
- * Whole numbers are 64 bits wide, and leaving them is a mistake, never a wrap. A quotient of whole numbers is
- * exact or a mistake: lengths are counted, not rounded. As soon as one side has a point or an exponent,
- * everything is f64. Constants may use each other in any order; a circle is found by following, for each one,
- * those it waits for. */
+ * Whole numbers have 64 bits, and overflow is an error. A quotient of whole numbers is exact or an
+ * error, because it may be a length. If one side has a point or an exponent, the result is f64.
+ * Constants may use each other in any order; a cycle is found by following the dependencies of each
+ * one. */
 #include "lang/ail/constant.h"
 
 #include "base/number.h"
@@ -28,7 +28,7 @@ static bool refuse(tn_ail_no_constant *why, tn_span at, const char *reason) {
   return false;
 }
 
-/* It may be a value, and is none that is known now. */
+/* It may be a value, but is not known yet. */
 static bool is_no_constant(tn_ail_no_constant *why, tn_span at) {
   why->wanting = true;
   return refuse(why, at, "it is not a constant");
@@ -147,7 +147,7 @@ bool tn_ail_constant(const tn_ail_constants *constants, const tn_ail_expr *expr,
 
 /* ---- the constants of a program ---- */
 
-/* Those that wait for each other, the last one for nothing that is known. */
+/* A path of constants that each depend on the next. */
 typedef struct {
   tn_ail *program;
   tn_vec(uint32_t) path;

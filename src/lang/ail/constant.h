@@ -1,4 +1,4 @@
-/* lang/ail/constant.h: numbers, texts and truth values that are known from the text alone. */
+/* lang/ail/constant.h: numbers, strings and booleans that are known from the text alone. */
 #ifndef TN_LANG_AIL_CONSTANT_H
 #define TN_LANG_AIL_CONSTANT_H
 
@@ -17,8 +17,8 @@ typedef struct {
 typedef struct {
   const char *reason; /* static */
   tn_span at;
-  tn_name name;    /* the name that is no constant, or 0 */
-  bool wanting;    /* a name or a form in it is no constant */
+  tn_name name;    /* the name that is not a constant, or 0 */
+  bool wanting;    /* a name or a form in it is not a constant */
   bool spoken_for; /* a constant in it was reported */
   bool waits;      /* for constant `other`, which has no value yet */
   uint32_t other;
@@ -29,7 +29,7 @@ tn_op tn_ail_operation(tn_ail_operator op);
 /* The value of an expression of literals, constants, `+ - * /`, signs and parentheses. Reports nothing. */
 bool tn_ail_constant(const tn_ail_constants *constants, const tn_ail_expr *expr, tn_ail_const *out,
                      tn_ail_no_constant *why);
-/* Gives every constant of the program its value, in whatever order they stand; one that has none is reported
+/* Gives every constant of the program its value, whatever their order; one that has none is reported
  * and broken. False when memory ran out. */
 bool tn_ail_resolve_constants(tn_ail *program);
 #endif

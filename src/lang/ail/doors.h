@@ -6,7 +6,7 @@
 
 typedef struct {
   tn_unit unit;
-  tn_ail *program; /* kept for its specs; NULL: nobody has asked for them */
+  tn_ail *program; /* kept for its specs; NULL: not needed yet */
   tn_specs specs;
 } tn_ail_unit;
 

@@ -1,4 +1,4 @@
-/* lang/ail/effects.c: the clock and files, and who may use them.
+/* lang/ail/effects.c: the clock and files, and the capabilities they need.
  *
  * An effect is a `host` operation in the graph. Those that the outputs certainly
  * need are checked before anything runs; those in a branch when the branch has
@@ -24,7 +24,7 @@ static const effect *effect_of(const tn_ail *program, const tn_node *node) {
   return tn_str_is(name, effects[0].name) ? &effects[0] : &effects[1];
 }
 
-/* Where reading is limited to folders, the path must lie beneath one. */
+/* If reading is limited to folders, the path must be beneath one. */
 static bool allow_path(tn_ail *program, const effect *wanted, const tn_node *node) {
   tn_str path = tn_ail_text_of(program, node->attrs->argument), found;
   tn_arena scratch;

@@ -1,9 +1,8 @@
-/* lang/ail/emit.c: the graph of a program, to be shown or exported.
+/* lang/ail/emit.c: exports the graph of a program.
  *
- * A graph with named dimensions says more than one with numbers. But two names
- * that only may be equal cannot meet in it; a program that hopes for that is
- * shown with the lengths of a bare run, and one that is given inputs with
- * theirs. */
+ * A graph with named dimensions is more informative than one with numbers. But it cannot combine
+ * two different names that may turn out equal; a program that does so is shown with the lengths of
+ * a bare run, and one with given inputs with their lengths. */
 #include "ad/ad.h"
 #include "lang/ail/doors.h"
 #include "lang/ail/lower.h"
@@ -84,9 +83,10 @@ static bool build(tn_ail *program, const tn_sizes *sizes, bool grad, tn_graph *o
   return tn_ail_lowering_end(&l, out);
 }
 
-/* The graph that `emit` shows: the model, or with `grad` the loss and its gradients by every parameter.
- * Dimensions keep their names where the program allows it, and get the lengths of a bare run
- * otherwise, or if they must be known (`sized`). For exporters; freed by tn_graph_free. */
+/* The graph that `emit` exports: the model, or with `grad` the loss and its gradients with respect
+ * to all parameters. Dimensions keep their names where the program allows it, and get the lengths
+ * of a bare run otherwise, or if they must be known (`sized`). For exporters; freed by
+ * tn_graph_free. */
 static bool build_graph(tn_ail *program, bool grad, bool sized, tn_graph *out) {
   tn_size_request request = { 0 };
   tn_sizes sizes;

@@ -1,4 +1,4 @@
-/* lang/ail/feeds.c: which columns of a table, or which arrays, feed which inputs.
+/* lang/ail/feeds.c: assigns columns of a table, or arrays, to inputs.
  *
  * An input is fed by the column of its name, unless a field of the dataset block
  * says otherwise: `x = ["age", "income"]`, `x = 0-3`, `x = "*"`. Names are
@@ -190,7 +190,7 @@ static void feed_by_name(tn_ail *program, tn_dataset_feed *feed) {
 
 /* ---- keys ---- */
 
-/* `label` and `labels` stand in for each other. */
+/* `label` and `labels` are interchangeable. */
 static tn_str other_label(tn_str key) {
   if (tn_str_is(key, "label")) return TN_LIT("labels");
   return tn_str_is(key, "labels") ? TN_LIT("label") : TN_LIT("");
@@ -249,7 +249,7 @@ static void read_normalize(tn_ail *program, tn_dataset_feed *feeds) {
     normalize(program, feeds, value->as.list.items[i]);
 }
 
-/* What feeds an input: what its field says, if it has one, or else what bears its name. */
+/* What feeds an input: its field, if it has one, or else the column, array or key of its name. */
 static void check_feed(tn_ail *program, const tn_ail_expr *value, tn_dataset_feed *feed) {
   switch (program->dataset.format) {
     case TN_DATASET_JSONL: value ? read_keys(program, value, feed) : feed_by_key(program, feed); break;

@@ -1,7 +1,7 @@
-/* lang/ail/fields.c: the names of fields, and which one a wrong name stands for.
+/* lang/ail/fields.c: the names of fields, and suggestions for wrong ones.
  *
- * Most wrong names are right in another framework, in another block or on the command line. Those are looked
- * up before spelling is compared: `learning_rate` is nearer to nothing than to `lr`. */
+ * Most wrong names are right in another framework, in another block or on the command line. Those
+ * are looked up before spelling is compared: `learning_rate` is not similar to `lr`. */
 #include "lang/ail/blocks.h"
 
 #define LIST_LIMIT 64
@@ -145,7 +145,7 @@ static tn_str meant_in(const names *list, tn_str wrong) {
 
 static const char *const block_names[] = { "train", "eval", "dataset" };
 
-/* What is written on the command line; NULL: nothing of this name. */
+/* The command-line option for it; NULL: none. */
 static const char *option_of(tn_str name) {
   if (tn_str_is(name, "seed") || tn_str_is(name, "random_seed")) return "--seed N";
   if (tn_str_is(name, "device")) return "--device NAME";

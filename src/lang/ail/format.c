@@ -1,11 +1,10 @@
-/* lang/ail/format.c: programs in their canonical form.
+/* lang/ail/format.c: formats programs.
  *
- * The tree is printed anew: one statement on a line, two blanks for each level,
- * one empty line between blocks. Inside a block one empty line is kept where
- * the writer left some. Comments are put back by their places: beside what they
- * stood beside, or on lines of their own before what followed them; a comment in
- * the middle of a statement moves in front of it. Lines are at most 100 columns
- * where that is possible; a loop that the writer spread over lines stays so. */
+ * The tree is printed again: one statement per line, two blanks per level, one empty line between
+ * blocks. Inside a block one empty line is kept where the author left some. Comments keep their
+ * positions: beside the same code, or on separate lines before what followed them; a comment in the
+ * middle of a statement moves in front of it. Lines are at most 100 columns if possible; a loop
+ * over several lines stays so. */
 #include <string.h>
 
 #include "lang/ail/doors.h"
@@ -25,7 +24,7 @@ typedef struct {
   size_t comment;      /* the next that is to be printed */
   uint32_t printed_to; /* how far the source has been printed */
   int indent;
-  bool fresh; /* nothing stands in this block yet */
+  bool fresh; /* nothing is in this block yet */
   bool dataset; /* in its fields 0-3 is a range of columns, not a difference */
 } formatter;
 
@@ -264,7 +263,7 @@ static void flat(formatter *f, const tn_ail_expr *expr, tn_text *out) {
 
 /* ---- expressions over several lines ---- */
 
-/* Whether a loop in it stands on more than one line, and so stays.
+/* Whether a loop in it spans more than one line, and so stays.
  * recursion: expressions in each other, TN_AIL_NESTING_LIMIT deep. */
 static bool has_spread_loop(const formatter *f, const tn_ail_expr *expr) {
   switch (expr->form) {
@@ -482,7 +481,7 @@ static void put_line(formatter *f, const tn_ail_statement *statement) {
 
 /* ---- blocks ---- */
 
-/* Where the { of a block stands, which no node remembers: the first after its head. */
+/* The position of a block's {, which no node records: the first after its head. */
 static uint32_t after_brace(const formatter *f, uint32_t from) {
   size_t comment = f->comment;
   for (uint32_t i = from; i < f->source.len; i++) {

@@ -1,8 +1,7 @@
-/* lang/ail/given.c: what the command line gives, against what the program takes.
+/* lang/ail/given.c: checks the values of the command line against the program.
  *
- * Nothing that was asked for is ignored in silence: a name that the program does
- * not have, or a value that this use of it never reads, is a usage error before
- * anything runs. */
+ * No option is silently ignored: a name that the program does not have, or a value that it never
+ * reads, is a usage error before anything runs. */
 #include "lang/ail/lower.h"
 #include "lang/ail/world.h"
 

@@ -1,4 +1,4 @@
-/* lang/ail/internal.h: what the files of AILang share.
+/* lang/ail/internal.h: shared by the files of AILang.
  *
  * The stages of a program: lexer.c, parse_*.c, parser.c give a tree; structure.c
  * looks at which blocks there are and collects them into tn_ail; rules.c checks
@@ -46,7 +46,7 @@ typedef struct {
   tn_ail_edge *calls;
   uint32_t call_count;
   bool recursive;   /* on a circle of calls, or leads to one: never expanded */
-  bool refused;     /* something in it is not allowed in a function; it was said */
+  bool refused;     /* something in it is not allowed in a function, and was reported */
   uint32_t effects; /* tn_capability that it or what it calls could use */
   uint64_t rounds;  /* of a layer: the rounds of all loops in it and in the layers it uses */
   bool walked;      /* some call, or check.c, has gone over its body */
@@ -173,7 +173,7 @@ static inline tn_str tn_ail_text_of(const tn_ail *program, tn_name name) {
 bool tn_ail_may_suggest(const tn_ail *program);
 /* The nearest of a map's names to a wrong one; empty when none is close. */
 tn_str tn_ail_suggest(const tn_ail *program, tn_name wrong, const tn_map *const *maps, size_t count);
-/* Faults that are nobody's mistake: memory, interruption, bugs. */
+/* Faults that are not errors in the program: memory, interruption, bugs. */
 bool tn_ail_report_plain_fault(const tn_ail *program, const tn_fault *fault);
 bool tn_ail_out_of_memory(const tn_ail *program);
 

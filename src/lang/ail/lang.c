@@ -1,4 +1,4 @@
-/* lang/ail/lang.c: the doors of AILang. */
+/* lang/ail/lang.c: the table of entry points of AILang. */
 #include "lang/ail/doors.h"
 
 const tn_lang *tn_lang_ail(void) {

@@ -1,4 +1,4 @@
-/* lang/ail/lexer.h: the words of a program, one at a time.
+/* lang/ail/lexer.h: the tokens of a program, one at a time.
  *
  * Every keyword is contextual: the lexer says which word a name happens to be,
  * and the parser decides whether that matters here. Line breaks are not
@@ -11,7 +11,7 @@
 
 typedef enum {
   TN_AIL_TOKEN_END,
-  TN_AIL_TOKEN_BAD, /* what it is not stands in `problem` */
+  TN_AIL_TOKEN_BAD, /* invalid; `problem` says why */
   TN_AIL_TOKEN_NAME,
   TN_AIL_TOKEN_NUMBER,
   TN_AIL_TOKEN_STRING,

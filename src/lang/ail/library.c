@@ -42,7 +42,7 @@
     }                                                                                                        \
   }
 
-/* Those that take plain tensors, and reductions, are spelt in ops.def. */
+/* Those that take plain tensors, and reductions, are defined in ops.def. */
 #define AIL_UNARY(n, o)   UNARY(n, o),
 #define AIL_BINARY(n, o)  BINARY(n, o),
 #define AIL_COMPARE(n, o) COMPARE(n, o),
@@ -128,7 +128,7 @@ const tn_ail_builtin *tn_ail_builtins(size_t *count) {
   return builtins;
 }
 
-/* A program calls few of them: they are looked for by their text once, and later by their name. Where memory
+/* A program calls few of them: they are looked up by text once, and later by name. Where memory
  * runs out, the next call looks by the text again. */
 int tn_ail_builtin_named(tn_ail *program, tn_name name) {
   const uint64_t *known = tn_map_get(&program->builtins, name);

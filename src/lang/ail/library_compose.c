@@ -1,9 +1,9 @@
-/* lang/ail/library_compose.c: operations that are made of several others: attention, norms, pools, losses.
+/* lang/ail/library_compose.c: operations composed of others: attention, norms, pools, losses.
  *
- * They are common building blocks, and need no kernel of their own: the optimiser fuses their
- * parts. Those whose parts broadcast go through tn_ail_apply like a program's own lines. Those that change
- * shapes look at the shapes first, which may have names, and say what they give; only a graph gets the parts.
- * Either way the check and the lowering meet the same number of sites. */
+ * They are common building blocks, and need no kernels: the optimiser fuses their parts. Those
+ * whose parts broadcast use tn_ail_apply like a program's own lines. Those that change shapes first
+ * compute the shape of the result, which may have names; only a graph gets the parts. Either way
+ * the check and the lowering meet the same number of sites. */
 #include <float.h>
 #include <math.h>
 

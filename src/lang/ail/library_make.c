@@ -1,7 +1,7 @@
-/* lang/ail/library_make.c: what each built-in operation becomes.
+/* lang/ail/library_make.c: builds the operations of each built-in function.
  *
- * Aliases and their expansions come through here alike: linear is matmul and
- * add, meanpool is mean_pool_time, xent is cross_entropy, node for node. */
+ * Aliases and their expansions are equal, node for node: linear is matmul and add, meanpool is
+ * mean_pool_time, xent is cross_entropy. */
 #include "base/number.h"
 #include "lang/ail/library.h"
 

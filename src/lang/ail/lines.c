@@ -1,10 +1,9 @@
-/* lang/ail/lines.c: which lines of a session lead to which.
+/* lang/ail/lines.c: the dependencies between the lines of a session.
  *
- * What a line binds and what it uses is read off its tokens, and rather too much
- * than too little: every name in it is used, but for the one that an assignment
- * replaces; every name outside of brackets that stands before `=`, `[` or `:`, or
- * after a word that declares, is bound. A line that is needed without reason costs
- * time and changes nothing, since it needs whatever meant its names before. */
+ * What a line binds and uses is read off its tokens, conservatively: every name in it is used,
+ * except the one that an assignment replaces; every name outside of brackets before `=`, `[` or
+ * `:`, or after a declaring word, is bound. A line that is included without need costs time and
+ * changes nothing. */
 #include "lang/ail/lines.h"
 
 #include <stdlib.h>

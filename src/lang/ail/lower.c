@@ -1,10 +1,10 @@
-/* lang/ail/lower.c: a program and lengths become a graph. */
+/* lang/ail/lower.c: lowers a program with known lengths to a graph. */
 #include "lang/ail/doors.h"
 #include "lang/ail/lower.h"
 
 /* ---- driving the walk ---- */
 
-/* The key that masks are drawn with stands after the program's own inputs. */
+/* The key of dropout masks follows the program's own inputs. */
 static void make_key(tn_ail_walk *w) {
   tn_name name = tn_names_intern(w->program->host->names, TN_LIT(TN_DROPOUT_KEY));
   tn_type type = { .dtype = TN_I64 };
@@ -26,8 +26,8 @@ bool tn_ail_lowering_begin(tn_ail_lowering *l, tn_ail *program, const tn_sizes *
   return true;
 }
 
-/* The graph is the caller's when all went well, and gone otherwise. Need decides what is evaluated, not where
- * a binding stands. */
+/* The graph belongs to the caller on success, and is freed otherwise. Evaluation is lazy: the
+ * position of a binding does not matter. */
 bool tn_ail_lowering_end(tn_ail_lowering *l, tn_graph *out) {
   tn_ail *program = l->program;
   bool memory = l->graph.failed || program->arena.failed;

@@ -1,4 +1,4 @@
-/* lang/ail/parser.h: what the files of the parser share.
+/* lang/ail/parser.h: shared by the files of the parser.
  *
  * parser.c reads items and blocks, parser_expression.c expressions, parser_app.c
  * state machines, states and handlers; parser_tokens.c has what they share:
@@ -8,7 +8,7 @@
 
 #include "lang/ail/ast.h"
 
-/* What is being read: a mistake in it is told with a line that is right (parser_tokens.c). */
+/* What is being read: an error in it shows a correct line (parser_tokens.c). */
 typedef enum {
   TN_AIL_RULE_NONE,
   TN_AIL_RULE_MODEL, /* statements, in the order of tn_ail_place */
@@ -134,7 +134,7 @@ bool tn_ail_may_report(tn_ail_parser *p);
 bool tn_ail_enter(tn_ail_parser *p, const char *what);
 void tn_ail_leave(tn_ail_parser *p);
 /* Skips what is left of a statement, up to one that starts a line, or to the block's end. The token
- * that the statement begins with is always passed, so whoever reads on gets further. */
+ * that the statement begins with is always skipped, so parsing makes progress. */
 void tn_ail_recover(tn_ail_parser *p);
 
 /* ---- the grammar ---- */

@@ -1,4 +1,4 @@
-/* lang/ail/parser_expression.c: expressions, by recursive descent.
+/* lang/ail/parser_expression.c: parses expressions, by recursive descent.
  *
  *   expr       = and { "or" and }
  *   and        = not { "and" not }
@@ -26,7 +26,8 @@ static tn_ail_expr *new_expr(tn_ail_parser *p, tn_ail_form form, uint32_t start)
   return expr;
 }
 
-/* Stands where nothing was understood. Nobody sees it: what it is part of is not kept. */
+/* Replaces an expression that could not be parsed. It is never used: the enclosing statement is not
+ * kept. */
 static tn_ail_expr *error_expr(tn_ail_parser *p) { return new_expr(p, TN_AIL_EXPR_NUMBER, p->token.start); }
 
 /* ---- literals ---- */
@@ -48,7 +49,7 @@ static char unescaped(char letter) {
   switch (letter) {
     case 'n': return '\n';
     case 't': return '\t';
-    default: return letter; /* \" and \\ ; any other stands for itself */
+    default: return letter; /* \" and \\ ; any other is itself */
   }
 }
 
@@ -192,7 +193,7 @@ static tn_ail_expr *parse_call(tn_ail_parser *p, tn_name name, tn_span name_at) 
   return expr;
 }
 
-/* A call's bracket stands in the line of its name: a line may begin with one of its own. */
+/* A call's bracket is on the line of its name: a line may begin with another bracket. */
 static tn_ail_expr *parse_name(tn_ail_parser *p) {
   tn_span at = tn_ail_token_span(p, &p->token);
   tn_name name = tn_ail_name_of(p, &p->token);
@@ -297,7 +298,8 @@ static void parse_for(tn_ail_parser *p, tn_ail_loop *loop) {
   parse_body(p, loop);
 }
 
-/* The first argument goes into the first round; every further round gets what the one before gave. */
+/* The first argument is that of the first round; every further round gets the result of the one
+ * before. */
 static void parse_repeated_call(tn_ail_parser *p, tn_ail_loop *loop) {
   loop->is_short = true;
   loop->body = parse_name(p);
@@ -480,7 +482,7 @@ static tn_ail_expr *parse_not(tn_ail_parser *p) {
   return expr;
 }
 
-/* What stands beside an operator: everything that binds at least as tightly as `level`.
+/* An operand: everything that binds at least as tightly as `level`.
  * recursion: a call for each level; what nests enters. */
 static tn_ail_expr *parse_operand(tn_ail_parser *p, int level) {
   uint32_t start = p->token.start;

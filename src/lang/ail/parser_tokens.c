@@ -1,9 +1,8 @@
-/* lang/ail/parser_tokens.c: what every parsing function stands on.
+/* lang/ail/parser_tokens.c: tokens, errors and recovery, for all parsing functions.
  *
- * Errors: the first one of a statement is reported and starts a panic, in which
- * nothing more is said; the statement's reader then skips to where the next one
- * begins. Names that were skipped are marked, so that nothing is reported later
- * that they were never declared. */
+ * The first error of a statement is reported and starts panic mode, in which nothing more is
+ * reported; the statement's parser then skips to the next one. Skipped names are marked, so that
+ * they are not reported later as undeclared. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -185,8 +184,7 @@ void tn_ail_expect_end(tn_ail_parser *p) {
 
 /* ---- nesting ---- */
 
-/* After the limit nothing is read: what is that deep was not written by a person, and where it
- * ends would be a guess. */
+/* After the limit nothing is parsed: nobody writes such code, and its end would be a guess. */
 static void give_up(tn_ail_parser *p) {
   p->tree->lost = true;
   p->panic = true;

@@ -1,10 +1,9 @@
-/* lang/ail/rules.c: what the text alone decides.
+/* lang/ail/rules.c: checks the rules that depend on the text alone.
  *
  * One walk over every expression, before anything is expanded: where `if`, loops
- * and calls of functions are allowed, which functions call each other in a
- * circle or can reach an effect, which loop hides another's variable, and how
- * many iterations all loops unroll to. The tree is no deeper than the nesting
- * limit, so the walk may recurse. */
+ * and calls of functions are allowed, which functions call each other in a cycle or can reach an
+ * effect, which loop hides another's variable, and how many iterations all loops unroll to. The
+ * tree is no deeper than the nesting limit, so the walk may recurse. */
 #include "lang/ail/internal.h"
 
 typedef struct {
@@ -44,7 +43,7 @@ static void refuse_call(rules *r, const tn_ail_call *call, const char *context) 
   r->refused = true;
 }
 
-/* Uses of one layer are told apart by numbers where there may be more than one. */
+/* Uses of one layer are numbered if there may be more than one. */
 static void visit_layer_use(rules *r, uint64_t layer) {
   uint64_t body = r->fn ? (uint64_t)(r->fn - r->program->fn_list) + 1 : 0, key = body << 32 | layer;
   bool again = r->depth > 0 || tn_map_get(&r->layers, key) != NULL;
@@ -325,7 +324,7 @@ static void check_functions(rules *r) {
 
 /* ---- blocks ---- */
 
-/* A field with something that is not allowed there is spoken for. */
+/* A field with something that is not allowed there was already reported. */
 static void visit_fields(rules *r, tn_ail_fields *fields, const char *block, unrolling *all) {
   r->block = block;
   for (uint32_t i = 0; fields && i < fields->count; i++) {

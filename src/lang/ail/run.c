@@ -1,4 +1,4 @@
-/* lang/ail/run.c: computing a model once.
+/* lang/ail/run.c: runs a model once.
  *
  * Inputs are supplied or drawn, parameters drawn or given; one graph has the
  * model's output and every value that states and handlers read. Each is computed
@@ -152,8 +152,8 @@ bool tn_ail_reads_name(const tn_ail *program, tn_name name) {
 
 /* ---- computing ---- */
 
-/* The model, lowered once, with an output for itself and for each name that states and handlers read. What
- * nobody reads is never computed, and needs nothing. */
+/* The model, lowered once, with an output for itself and for each name that states and handlers
+ * read. Outputs that are not read are never computed, and need no capabilities. */
 struct tn_ail_model {
   tn_graph graph;
   int output; /* position of the model's own; -1: it is not wanted */

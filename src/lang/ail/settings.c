@@ -1,12 +1,12 @@
-/* lang/ail/settings.c: fields of the train block and constants that a run gives other values (`--set`).
+/* lang/ail/settings.c: `--set`: overrides fields of the train block and constants for a run.
  *
- * A value is parsed like one of the program, from a text of its own, and takes its place in the tree before
- * anything is checked. So whatever holds for the program's own text holds for it, and a mistake is shown in
- * that text. */
+ * A value is parsed like one of the program, from a separate text, and replaces the node in the
+ * tree before anything is checked. So the same rules apply to it, and an error is shown in that
+ * text. */
 #include "lang/ail/blocks.h"
 #include "lang/ail/internal.h"
 
-/* ---- what there is to set ---- */
+/* ---- what can be set ---- */
 
 static tn_ail_fields *find_train(const tn_ail *program) {
   for (size_t i = 0; i < program->tree.count; i++) {
@@ -74,7 +74,7 @@ static bool is_train_field(tn_str name) {
   return false;
 }
 
-/* With the name that is near, or all there are. */
+/* With a similar name, or all of them. */
 static bool refuse_listed(const candidates *c, tn_str name) {
   tn_str synonym = tn_ail_field_synonym(name);
   tn_str meant = is_train_field(synonym) ? synonym : tn_str_suggest(name, c->names, c->count);

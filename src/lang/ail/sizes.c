@@ -1,8 +1,8 @@
-/* lang/ail/sizes.c: named dimensions get their lengths.
+/* lang/ail/sizes.c: determines the lengths of named dimensions.
  *
- * In this order: constants (long ago: they are numbers in the declarations),
- * supplied values, the data set, the batch, and the defaults of a run in which
- * nothing is supplied. Parameters come last and only use what is there. */
+ * In this order: constants (already replaced by numbers in the declarations), supplied values, the
+ * data set, the batch, and the defaults of a run in which nothing is supplied. Parameters come last
+ * and use only known lengths. */
 #include "lang/ail/internal.h"
 #include "tensor/shape_field.h"
 

@@ -1,4 +1,4 @@
-/* lang/ail/state_machine.c: state machines.
+/* lang/ail/state_machine.c: checks and runs state machines.
  *
  * Entering a state runs its lets and emits; then its transitions are tried in
  * order, `on` against the next event, `if` by its condition. The first event is
@@ -83,7 +83,7 @@ static bool report_target(const tn_ail *program, const tn_map *states, const tn_
 }
 
 /* A missing target is an error, except after an `on` in a state that can also leave by if and else:
- * there it is one when the jump is made. */
+ * there it is reported when the transition is taken. */
 static void check_transitions(checker *c, const tn_ail_state *state) {
   bool leaves = has_kind(state, TN_AIL_WHEN) && has_kind(state, TN_AIL_ELSE);
   for (uint32_t i = 0; i < state->transition_count; i++) {
@@ -235,7 +235,7 @@ static bool jump(runner *r, const tn_ail_state *state, uint32_t index) {
   return true;
 }
 
-/* Leaves the current state, ends in it, or sets *waits: the next event has not been offered. */
+/* Leaves the current state, ends in it, or sets *waits if the next event has not been offered yet. */
 static bool leave(runner *r, const tn_ail_state *state, bool *waits) {
   for (;;) {
     uint32_t index;

@@ -1,4 +1,4 @@
-/* lang/ail/unit.c: what a model declares, and its doors for whole trainings. */
+/* lang/ail/unit.c: inputs and parameters of a model, and its entry points for training. */
 #include "base/number.h"
 #include "lang/ail/doors.h"
 

@@ -1,4 +1,4 @@
-/* lang/ail/values.c: the first values of parameters, and values that are supplied or drawn.
+/* lang/ail/values.c: initial values of parameters, and values that are supplied or drawn.
  *
  * Draws are part of the language: which generator, in which order and how a word
  * becomes a number are fixed, so that a seed means the same run everywhere. */
@@ -30,8 +30,8 @@ void tn_ail_draw(const tn_ail *program, size_t input, const tn_sizes *sizes, tn_
   }
 }
 
-/* What a parameter has in it and what it gives, together: the sum of its dimensions, or for glorot of the
- * last two, each times the places of a window before them. */
+/* Fan in plus fan out: the sum of the dimensions, or for glorot of the last two, each times the
+ * dimensions before them. */
 static double fan_of(const tn_shape *shape, tn_ail_start_kind kind) {
   double sum = 0, window = 1;
   int first = kind == TN_AIL_START_GLOROT ? shape->rank - 2 : 0;

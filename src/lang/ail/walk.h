@@ -2,10 +2,9 @@
  *
  * One walk serves two purposes. With the builder of types (graph/typer.h) it is the
  * check: dimensions may be names, two different names may turn out equal, and
- * only what is certain to fail is reported. With a graph and known lengths it is
- * the lowering: what fails there fails at run time. Both go over the same
- * operations in the same order, which is how a failure at run time finds the
- * names of its dimensions (tn_ail_named_shapes). */
+ * only certain errors are reported. With a graph and known lengths it is the lowering: what fails
+ * there fails at run time. Both visit the same operations in the same order, so an error at run
+ * time finds the names of its dimensions (tn_ail_named_shapes). */
 #ifndef TN_LANG_AIL_WALK_H
 #define TN_LANG_AIL_WALK_H
 
@@ -91,10 +90,10 @@ typedef struct tn_ail_walk {
   size_t use_count; /* of layers so far */
   const tn_ail_expr *carried; /* the first argument of a call that is repeated: in further rounds */
   tn_ail_operand carry;       /* it is what the round before has given */
-  tn_outline *outline;        /* is told of calls and names; NULL: not wanted */
+  tn_outline *outline;        /* records calls and names; NULL: not wanted */
 } tn_ail_walk;
 
-/* Where a fault is said to be, and in whose name. */
+/* The place of a fault, and the function that it names. */
 typedef struct {
   tn_span at;
   const char *function; /* NULL: the operation's own name */
@@ -173,8 +172,8 @@ tn_value tn_ail_stack(tn_ail_walk *w, const tn_value *values, size_t count, int6
 /* ---- operations (library.c, walk_shapes.c) ---- */
 
 tn_ail_operand tn_ail_eval_builtin(tn_ail_walk *w, size_t builtin, const tn_ail_expr *expr);
-/* Makes one operation of at most 4 operands. Where dimensions have names, it is refused only if no
- * lengths could make it right. TN_ERROR_VALUE after reporting. */
+/* Makes one operation of at most 4 operands. With named dimensions it is refused only if it fails
+ * for all lengths. TN_ERROR_VALUE after reporting. */
 tn_value tn_ail_apply(tn_ail_walk *w, const tn_ail_site *site, tn_op op, const tn_value *in, int count,
                       const tn_attrs *attrs);
 /* Two shapes are about to be compared: counts the site, and keeps them if the walk records. */

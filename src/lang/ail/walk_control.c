@@ -1,9 +1,8 @@
-/* lang/ail/walk_control.c: conditions and loops.
+/* lang/ail/walk_control.c: walks conditions and loops.
  *
- * A condition that is a constant is decided here, and the branch that is not
- * taken is not looked at. Any other becomes an `if` of two regions. Loops are
- * unrolled: the body is walked once for each iteration, with the loop variable
- * as a constant. How many iterations there are in all was counted before. */
+ * A constant condition is decided here, and the branch that is not taken is not walked. Any other
+ * becomes an `if` with two regions. Loops are unrolled: the body is walked once for each iteration,
+ * with the loop variable as a constant. How many iterations there are in all was counted before. */
 #include "lang/ail/walk.h"
 #include "op/scalar.h"
 
@@ -141,7 +140,7 @@ typedef struct {
   bool done;              /* nothing of the chain is left */
   bool inside;            /* a part before this one may have found its arm */
   tn_value truth[2];      /* false, true */
-  tn_ail_operand nothing; /* what a part gives when none of its arms is found: nobody looks at it */
+  tn_ail_operand nothing; /* the result of a part without a true arm: never read */
   tn_value found;         /* whether one was, in the parts so far */
 } chain_parts;
 

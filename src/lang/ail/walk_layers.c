@@ -1,12 +1,12 @@
-/* lang/ail/walk_layers.c: uses of layers, and the names of their params.
+/* lang/ail/walk_layers.c: walks uses of layers, and names their params.
  *
- * A layer is a function with params of its own: every use has others. They are named after the uses around
- * them, joined by dots: block.0.attention.Wq. A use has a number where its surroundings use the layer at
- * more than one place or in a loop, counted there from 0; so the names of a program follow from its text, and
- * weights that were saved find their params again.
+ * A layer is a function with params: every use has its own. They are named after the enclosing
+ * uses, joined by dots: block.0.attention.Wq. A use has a number if the enclosing body uses the
+ * layer at more than one place or in a loop, counted there from 0; so the names follow from the
+ * program's text, and saved weights match their params again.
  *
- * The check of the model meets the uses in the order in which every other walk meets them, declares their
- * params after those of the program and keeps where each use has its first. */
+ * The check of the model visits the uses in the same order as every other walk, declares their
+ * params after those of the program and records the first param of each use. */
 #include "lang/ail/declare.h"
 #include "lang/ail/walk.h"
 
@@ -96,7 +96,7 @@ static bool declare(tn_ail_walk *w, const tn_ail_fn *fn, tn_ail_layer_use *use) 
   return true;
 }
 
-/* Of a layer that nothing uses: its params are looked at, and have no values. */
+/* Of a layer that nothing uses: its params are checked, and have no values. */
 static void check_params(tn_ail_walk *w, const tn_ail_fn *fn) {
   const tn_ail_constants scope = tn_ail_scope_of(w);
   for (uint32_t i = 0; i < fn->decl->body.count; i++) {

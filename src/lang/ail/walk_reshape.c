@@ -1,4 +1,4 @@
-/* lang/ail/walk_reshape.c: shapes that a program writes out.
+/* lang/ail/walk_reshape.c: evaluates shapes that a program writes, as in reshape.
  *
  * A dimension of a reshape is a number, -1, a reference to a dimension of the
  * tensor (@0, @last), a named dimension of an input, a constant, or what
@@ -252,7 +252,7 @@ static bool settle(tn_ail_make *m, const tn_shape *from, item *items, int count)
                     TN_INT("resolved_elements", rest));
 }
 
-/* With names the rules are asked; what they cannot accept may still turn out right. */
+/* With names the rules decide; what they refuse may still turn out right. */
 static tn_value reshape_named(tn_ail_make *m, tn_value x, const tn_shape *to, int unknown) {
   tn_ail_walk *w = m->w;
   tn_value value = TN_ERROR_VALUE;

@@ -1,8 +1,7 @@
-/* lang/ail/world.c: single expressions, evaluated among values that exist.
+/* lang/ail/world.c: evaluates single expressions of states and handlers.
  *
- * An expression of a state or a handler becomes a small graph in which the
- * values it reads are constants. Numbers stay numbers, so that most of them need
- * no graph at all. */
+ * Such an expression becomes a small graph in which the values it reads are constants. Numbers stay
+ * numbers, so most expressions need no graph at all. */
 #include "lang/ail/world.h"
 
 #include "lang/ail/lower.h"
@@ -55,7 +54,7 @@ tn_datum tn_ail_cell_datum(tn_ail *program, const tn_ail_cell *cell) {
 
 /* ---- reading ---- */
 
-/* A single number is a constant to whoever reads it; anything else enters the graph as one. */
+/* A single number is a constant to its readers; anything else enters the graph as one. */
 static tn_ail_operand operand_of(tn_ail_walk *w, const tn_ail_cell *cell) {
   if (cell->whole) return tn_ail_of_integer(cell->integer);
   if (cell->is_number) {

@@ -1,4 +1,4 @@
-/* lang/ail/world.h: a program while it runs: the model's values, states, handlers.
+/* lang/ail/world.h: the state of a running program: the model's values, states, handlers.
  *
  * run.c computes the model; world.c evaluates single expressions among values
  * that exist; state_machine.c and app.c are built on both. */

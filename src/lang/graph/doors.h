@@ -1,4 +1,4 @@
-/* lang/graph/doors.h: a program that is a graph.
+/* lang/graph/doors.h: the entry points of programs that are graphs in text form.
  *
  * The text form of a graph is a program too: its inputs are given, the shapes
  * of the given values bind its symbols, and its outputs are the result. A plan is
@@ -34,7 +34,7 @@ bool tn_graph_unit_check_names(tn_graph_unit *self);
 int tn_graph_find_loss(const tn_graph *graph, const char *wanted);
 /* Of an input or a parameter. */
 tn_str tn_graph_name_of(const tn_graph *graph, tn_value value);
-/* Reports an operation that asks the host, which a graph by itself has nobody to answer. False then. */
+/* Reports an operation that calls the host, which a graph program cannot do. False then. */
 bool tn_graph_asks_nobody(tn_host *host, const tn_graph *graph);
 /* Frees the values and the plan of the last run. */
 void tn_graph_unit_forget_run(tn_graph_unit *self);

@@ -1,8 +1,8 @@
-/* lang/graph/emit.c: other forms of a graph. */
+/* lang/graph/emit.c: exports a graph program in other formats. */
 #include "ad/ad.h"
 #include "lang/graph/doors.h"
 
-/* What is differentiated by: every parameter and float input. Returns how many. */
+/* The variables of the gradient: every parameter and float input. Returns how many. */
 static size_t list_wrt(const tn_graph *graph, tn_value *wrt) {
   size_t count = 0;
   for (size_t i = 0; i < graph->params.count; i++) wrt[count++] = graph->params.at[i];

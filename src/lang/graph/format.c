@@ -1,4 +1,4 @@
-/* lang/graph/format.c: the text form of a graph, written again. */
+/* lang/graph/format.c: formats the text form of a graph. */
 #include "lang/graph/doors.h"
 
 bool tn_lang_graph_format(tn_unit *unit, tn_text *out) {

@@ -1,4 +1,4 @@
-/* lang/graph/lang.c: the doors of graphs in their text form. */
+/* lang/graph/lang.c: the table of entry points of graph programs. */
 #include "lang/graph/doors.h"
 
 const tn_lang *tn_lang_graph(void) {

@@ -1,4 +1,4 @@
-/* lang/graph/lower.c: a graph with the values that were given, which bind its symbols. */
+/* lang/graph/lower.c: binds the symbols of a graph by its given values. */
 #include "base/rng.h"
 #include "lang/graph/doors.h"
 #include "tensor/shape_field.h"
@@ -174,7 +174,7 @@ bool tn_graph_unit_refill(tn_graph_unit *self, tn_lowered *into) {
 
 /* ---- the door ---- */
 
-/* What the host is asked for belongs to a language; a graph by itself has nobody who would answer. */
+/* Host operations belong to a language; a graph program has no one to execute them. */
 bool tn_graph_asks_nobody(tn_host *host, const tn_graph *graph) {
   for (tn_value v = 1; v < graph->nodes.count; v++) {
     const tn_node *node = tn_graph_node(graph, v);

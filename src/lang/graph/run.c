@@ -1,7 +1,7 @@
-/* lang/graph/run.c: computing a graph, as often as values change.
+/* lang/graph/run.c: runs a graph program.
  *
- * The plan of a run is kept: new values of the same shapes go where the old
- * ones are, and only other shapes need another plan. */
+ * The plan of a run is kept: new values of the same shapes replace the old ones in place, and only
+ * other shapes need another plan. */
 #include "lang/graph/doors.h"
 #include "tensor/print.h"
 

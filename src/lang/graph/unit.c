@@ -1,4 +1,4 @@
-/* lang/graph/unit.c: what is kept of a graph from call to call, and what it declares. */
+/* lang/graph/unit.c: the state of a graph program between calls, and its inputs and parameters. */
 #include "lang/graph/doors.h"
 
 tn_str tn_graph_name_of(const tn_graph *graph, tn_value value) {

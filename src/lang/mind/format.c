@@ -239,7 +239,7 @@ static bool later_group(const formatter *f, uint32_t at, uint32_t to) {
 /* What lies ahead in a row of pieces, found once for all brackets before `end`. */
 typedef struct {
   uint32_t end;        /* up to where a line must suffice: a block's brace ends it */
-  uint32_t last_group; /* the last bracket before that which can be broken; 0: none */
+  uint32_t last_group; /* the last breakable bracket before it; 0: none */
 } outlook;
 
 static outlook look_ahead(const formatter *f, uint32_t at, uint32_t to) {

@@ -1,4 +1,4 @@
-/* lang/mind/parser.h: what the files of the parser share.
+/* lang/mind/parser.h: shared by the files of the parser.
  *
  *   parser_tokens.c      tokens, brackets, nodes
  *   parser_type.c        types as they are written

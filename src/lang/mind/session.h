@@ -72,7 +72,7 @@ typedef struct {
   tn_mind_box *box;
   const tn_mind_type *type, *declared;
   bool fixed;
-  bool used; /* not only bound anew */
+  bool used; /* not only rebound */
   tn_mind_value value;
   tn_mind_kept kept; /* what it is after the line, where that is something else */
 } tn_mind_before;

@@ -1,12 +1,11 @@
-/* lang/ninth/calls.c: frames: functions, methods, blocks, and what names mean in them.
+/* lang/ninth/calls.c: calls of functions, methods and blocks, and name lookup in them.
  *
- * A call opens a scope; a block opens one inside the frame it runs in and reads
- * through to that. Every frame holds the instance that @ means: a method its
- * own, a function and a block that of the frame below.
+ * A call opens a scope; a block opens one inside the frame it runs in and sees its variables. Every
+ * frame holds the instance that @ refers to: a method its own, a function and a block that of the
+ * frame below.
  *
- * An [INIT] may leave things on the stack; what lies above the lowest depth it
- * reached is dropped when it ends. That depth is the VM's floor: an opcode
- * that finds too little above it goes and lowers it. */
+ * An [INIT] may leave items on the stack; those above the lowest depth it reached are dropped when
+ * it ends. That depth is the VM's floor: an opcode that needs items below it lowers it. */
 #include "lang/ninth/vm.h"
 
 static tn_ninth_frame *frame_of(const tn_ninth_vm *m) { return &tn_vec_last(&m->frames); }
@@ -24,7 +23,7 @@ static bool too_deep(tn_ninth_vm *m, const char *what) {
                         TN_STR("what", what));
 }
 
-/* Takes the reference to `self`; on failure it has reported and given that back. */
+/* Takes the reference to `self`; on failure it has reported and released it. */
 static bool push_frame(tn_ninth_vm *m, const tn_ninth_unit *unit, uint32_t self) {
   bool block = unit->kind == TN_NINTH_UNIT_BLOCK;
   bool ok = true;
@@ -68,7 +67,7 @@ bool tn_ninth_call_unit(tn_ninth_vm *m, const tn_ninth_unit *unit, uint32_t self
   return push_frame(m, unit, self);
 }
 
-/* Back to how it was when the unit began: variables, loops, recording. */
+/* Restores the state at the start of the unit: variables, loops, recording. */
 static void end_scope(tn_ninth_vm *m, const tn_ninth_frame *frame) {
   for (size_t i = 0; i < frame->unit->slot_count; i++) {
     tn_ninth_value *local = &m->locals.at[frame->locals + i];
@@ -117,7 +116,7 @@ static bool next_item(tn_ninth_vm *m) {
   return true;
 }
 
-/* What [INIT] made goes onto the stack it has left. */
+/* Pushes the instance that [INIT] has initialised. */
 static bool end_init(tn_ninth_vm *m) {
   uint32_t made = frame_of(m)->made;
   tn_ninth_drop(m, (size_t)(m->top - m->floor));
@@ -183,8 +182,8 @@ static tn_ninth_value given_value(const tn_ninth_frame *frame, tn_name name) {
   return (tn_ninth_value){ 0 };
 }
 
-/* What a name that is not a variable of the running unit itself means: a variable around it, or
- * state. UNBOUND when it means nothing. */
+/* Looks up a name that is not a variable of the running unit: an enclosing variable, or state.
+ * UNBOUND if there is none. */
 static tn_ninth_value look_up(const tn_ninth_vm *m, uint32_t slot) {
   const tn_ninth_frame *frame = frame_of(m);
   tn_name name = tn_ninth_slot_name(m, frame->unit, slot);

@@ -1,11 +1,10 @@
-/* lang/ninth/check.c: what is certain to go wrong, found without running.
+/* lang/ninth/check.c: finds errors that are certain to happen, without running.
  *
  * The code is walked once, with an upper bound on the depth of the stack in
- * place of its items and a set of names that may be bound in place of their
- * values. What stands in a branch, in a loop, in a block or after a return that
- * may be taken may not run, and is not judged; the bound and the names it leaves
- * after count. Functions and [INIT] methods are walked where they are called, if
- * it is certain which they are. So everything that is reported would happen, and
+ * place of its items and a set of names that may be bound in place of their values. Code in a
+ * branch, in a loop, in a block or after a possible return may not run, so its errors are not
+ * reported; its effect on the bound and the names counts. Functions and [INIT] methods are walked
+ * where they are called, if the target is certain. So everything that is reported would happen, and
  * much that would happen is not reported. */
 #include "lang/ninth/doors.h"
 #include "lang/ninth/meant.h"
@@ -14,7 +13,7 @@
 #define INLINE_DEPTH 64              /* calls that are followed into each other */
 #define EFFORT       1000000         /* instructions that are checked */
 
-/* What is known of a name, wherever it stands. */
+/* What is known of a name, wherever it occurs. */
 enum {
   STORED = 1,         /* may be in the memory */
   STATE_ANYWHERE = 2, /* a function or a block binds @name, of whatever instance */
@@ -74,7 +73,7 @@ static bool has_flag(const checker *c, tn_name name, uint64_t flags) {
   return (get(&c->flags, name) & flags) != 0;
 }
 
-/* The string that stands right before an instruction, if one does. */
+/* The string right before an instruction, if there is one. */
 static bool string_before(const tn_ninth_unit *unit, uint32_t at, tn_name *name) {
   if (unit->code[at].hint != TN_NINTH_HINT_STRING) return false;
   *name = unit->code[at - 1].arg;
@@ -203,7 +202,7 @@ static void report_underflow(checker *c, const activation *a, uint32_t at, const
   tn_ninth_report_underflow(c->host->heap, c->host->diags, &what);
 }
 
-/* Afterwards as if what was missing had been there. */
+/* Continues as if the missing items had been there. */
 static void take(checker *c, activation *a, flow *f, uint32_t at, const char *opcode, int64_t takes,
                  int64_t gives) {
   if (f->depth >= UNKNOWN) return;
@@ -241,7 +240,7 @@ static void bind_keys(const activation *a, const tn_ninth_maker *maker) {
   }
 }
 
-/* Walks a unit as if it stood here. False when it is not followed. */
+/* Walks a unit as if it were inlined here. False if it is not followed. */
 static bool follow(checker *c, activation *caller, uint32_t at, const tn_ninth_unit *unit,
                    const tn_ninth_maker *maker, tn_map *state, flow *f, int64_t *low) {
   if (c->depth == INLINE_DEPTH || is_running(c, unit) || c->effort <= 0) return false;
@@ -273,7 +272,7 @@ static void call_function(checker *c, activation *a, uint32_t at, tn_name name, 
   }
 }
 
-/* An instance stands one above the lowest depth that its [INIT] reached. */
+/* An instance is one above the lowest depth that its [INIT] reached. */
 static void make(checker *c, activation *a, uint32_t at, const tn_ninth_maker *maker, flow *f) {
   const tn_ninth_module *module = (const tn_ninth_module *)(uintptr_t)get(&c->modules, maker->name);
   tn_map state;
@@ -328,7 +327,7 @@ static uint32_t walk_open(flow *f, uint32_t at) {
   return at + 1;
 }
 
-/* Gives where to go on. */
+/* Returns where to continue. */
 static uint32_t walk_if(checker *c, activation *a, uint32_t at, flow *f) {
   const tn_ninth_code *code = a->unit->code;
   uint32_t otherwise = code[at].arg, end = otherwise;
@@ -438,7 +437,7 @@ static void walk_other(checker *c, activation *a, uint32_t at, flow *f) {
   take(c, a, f, at, "", 0, 1);
 }
 
-/* Gives where to go on. */
+/* Returns where to continue. */
 static uint32_t step(checker *c, activation *a, uint32_t at, flow *f) {
   const tn_ninth_code *code = &a->unit->code[at];
   c->effort--;

@@ -1,4 +1,4 @@
-/* lang/ninth/code.h: a program as the VM reads it.
+/* lang/ninth/code.h: the code that the VM executes.
  *
  * The text is read once and becomes units: the main program, and one for each
  * function, method and block. A unit is an array of instructions of eight
@@ -34,12 +34,13 @@ typedef enum {
   TN_NINTH_CODE_DEFINE,        /* arg: number of a definition */
   TN_NINTH_CODE_DEFINE_MODULE, /* arg: number of a module */
   TN_NINTH_CODE_AGAIN,         /* arg: where the condition of a [WHILE] begins; its [END] */
-  TN_NINTH_CODE_FLAW,          /* something that was reported and might have done anything to the stack */
+  TN_NINTH_CODE_FLAW,          /* a token with an error, whose effect on the stack is unknown */
   TN_NINTH_CODE_END_OF_UNIT    /* not a token, and no step */
 } tn_ninth_code_kind;
-/* IF, REPEAT and DO hold where to go on when they are not taken, ELSE where the [ENDIF] is, WHILE where
- * its [DO] is, END where the loop's body begins. The hint of an IF that has an [ELSE] is 1; that of another
- * opcode says which literal stands right before it, for callers that look at code without running it. */
+/* IF, REPEAT and DO hold where to continue when they are not taken, ELSE where the [ENDIF] is,
+ * WHILE where its [DO] is, END where the loop's body begins. The hint of an IF that has an [ELSE]
+ * is 1; that of another opcode says which literal stands right before it, for callers that look at
+ * code without running it. */
 enum { TN_NINTH_HINT_STRING = 1, TN_NINTH_HINT_NUMBER = 2 };
 
 typedef struct {
@@ -68,7 +69,7 @@ typedef struct tn_ninth_unit {
   bool shared;          /* its slots are those of the scope it was compiled with */
   const tn_name *slots; /* the name of each slot, unless they are shared */
   uint32_t slot_count;
-  const struct tn_ninth_unit *around; /* block: the unit it stands in */
+  const struct tn_ninth_unit *around; /* block: the enclosing unit */
   const uint32_t *outer;              /* block: for each slot the slot of that name in `around` */
   uint32_t std;                       /* init: the slot of `std` */
   tn_span text;                       /* block: its source, braces included */

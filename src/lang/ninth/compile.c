@@ -1,10 +1,9 @@
-/* lang/ninth/compile.c: tokens become units of code.
+/* lang/ninth/compile.c: compiles tokens to units of code.
  *
- * One pass. What is open stands on a list; a closer looks there for its partner,
- * and what was opened inside and never closed is reported and given up on, so
- * that one slip is one message. Functions, methods and blocks are written into
- * units of their own while the unit around them waits. Where the text is wrong
- * the code is wrong too, and is thrown away at the end. */
+ * One pass. Open blocks are on a list; a closing token looks for its partner there, and blocks
+ * inside it that were never closed are reported and abandoned, so that one slip is one message.
+ * Functions, methods and blocks are compiled to separate units while the enclosing unit waits. If
+ * the text has errors, the code is invalid too, and is discarded at the end. */
 #include "lang/ninth/compiler.h"
 
 #include <string.h>
@@ -200,8 +199,8 @@ static bool is_open(const tn_ninth_compiler *c, tn_ninth_opcode kind) {
   return false;
 }
 
-/* Whether the last thing that is open is of that kind, once all inside it has been given up. A
- * closer without a partner is `stray`. */
+/* Whether the innermost open block is of that kind, after abandoning unclosed blocks inside it. A
+ * closing token without a partner is `stray`. */
 static bool reaches(tn_ninth_compiler *c, tn_ninth_opcode kind, tn_ninth_opcode stray) {
   if (is_open(c, kind)) {
     while (tn_vec_last(&c->open).kind != kind) give_up_last(c);
@@ -261,7 +260,7 @@ static void read_do(tn_ninth_compiler *c, tn_span at) {
   block->has_else = true;
 }
 
-/* [END] belongs to the innermost loop; without one, to one that was given up on. */
+/* [END] belongs to the innermost loop; without one, to an abandoned one. */
 static tn_ninth_opcode loop_to_end(const tn_ninth_compiler *c) {
   for (size_t i = c->open.count; i-- > 0;) {
     tn_ninth_opcode kind = c->open.at[i].kind;
@@ -337,7 +336,7 @@ static void read_method(tn_ninth_compiler *c, tn_ninth_opcode kind, tn_span at) 
   *method = c->writer->unit;
 }
 
-/* Ends the definition it stands in, or returns from the middle of it. */
+/* Ends the enclosing definition, or returns from the middle of it. */
 static void read_ret(tn_ninth_compiler *c, tn_span at) {
   tn_ninth_opcode kind = c->open.count > 0 ? tn_vec_last(&c->open).kind : TN_NINTH_BRACE;
   tn_ninth_emit(c, TN_NINTH_RET, 0, at);

@@ -1,4 +1,4 @@
-/* lang/ninth/compiler.h: what compile.c and literals.c share. */
+/* lang/ninth/compiler.h: shared by compile.c and literals.c. */
 #ifndef TN_LANG_NINTH_COMPILER_H
 #define TN_LANG_NINTH_COMPILER_H
 
@@ -15,7 +15,7 @@ typedef struct {
   uint32_t module; /* MODULE: its number */
   bool has_else;   /* IF: the [ELSE] was met; WHILE: the [DO] */
   bool spoiled;    /* MODULE: a token that has no place in it was reported */
-  bool nested;     /* MODULE: another one stands in it, which was reported; its own end may be missing */
+  bool nested;     /* MODULE: it contains another one, which was reported; its own end may be missing */
 } tn_ninth_open;
 
 /* A unit that is being written. */

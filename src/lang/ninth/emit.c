@@ -1,10 +1,9 @@
-/* lang/ninth/emit.c: what a program computed, as a graph.
+/* lang/ninth/emit.c: exports the computation of a program as a graph.
  *
- * The program is run with everything recorded, single numbers too. The results
- * of the graph are the tensors that it printed or went backward from, then those
- * that are left on the stack; its parameters are what was trainable, with the
- * numbers it has at the end. A loop appears as often as it ran; of a training what
- * was computed with the last weights is shown, not the steps. */
+ * The program is run with everything recorded, single numbers too. The results of the graph are the
+ * tensors that it printed or passed to [BACKWARD], then those left on the stack; its parameters are
+ * the trainable tensors, with their values at the end. A loop appears as often as it ran. For a
+ * training, the graph shows what was computed with the last weights, not the steps. */
 #include "ad/ad.h"
 #include "lang/ninth/doors.h"
 
@@ -18,7 +17,7 @@ static bool note_stack(tn_ninth_vm *m) {
   return true;
 }
 
-/* The gradients of the result by every parameter, in its place. */
+/* Replaces the result by its gradients with respect to every parameter. */
 static bool differentiate(tn_graph *graph, tn_fault *fault) {
   tn_graph_builder builder;
   tn_graph_builder_init(&builder, graph);

@@ -1,9 +1,8 @@
-/* lang/ninth/files.c: tables, arrays and texts from files, and rows in a random order.
+/* lang/ninth/files.c: reads tables, arrays and texts from files, and makes random batches of rows.
  *
- * What a program may read and write is granted on the command line. Before it
- * runs, the host is told which files it may open: the strings of its text, since
- * any of them may reach an opcode that opens a file. Tables are read by data/,
- * whose diagnostics name the line and the column. */
+ * The command line grants what a program may read and write. Before it runs, the host learns which
+ * files it may open: the strings of its text, because any of them may reach an opcode that opens a
+ * file. Tables are read by data/, whose diagnostics name the line and the column. */
 #include <string.h>
 
 #include "base/rng.h"

@@ -1,10 +1,9 @@
-/* lang/ninth/format.c: one way to write a program.
+/* lang/ninth/format.c: formats programs.
  *
- * Where a line ends is the writer's choice; everything between is ours: one
- * space between tokens, two for each block that is open, no commas in shapes, at
- * most one empty line, and nothing after the last token. Comments after code in
- * lines that follow each other stand below each other. Prose around program
- * blocks is left as it is, byte for byte. Formatting twice is formatting once. */
+ * Line breaks stay as the author wrote them. The rest is fixed: one space between tokens, two
+ * spaces of indentation per open block, no commas in shapes, at most one empty line, and nothing
+ * after the last token. Comments after code in consecutive lines are aligned. Prose around program
+ * blocks is left as it is, byte for byte. Formatting is idempotent. */
 #include "base/utf8.h"
 #include "lang/ninth/doors.h"
 
@@ -16,7 +15,7 @@ typedef enum { PART, DEFINITION, PAREN, SHAPE, KEYS, MAKER, BLOCK } open_kind;
 
 /* A comment after code. */
 typedef struct {
-  size_t at; /* where it begins, and how many columns stand before it in its line */
+  size_t at; /* where it begins, and how many columns precede it in its line */
   size_t width;
   size_t line;
 } trailing_comment;
@@ -61,7 +60,7 @@ static bool opcode_opens(int opcode) {
   }
 }
 
-/* A [RET] closes only the definition it stands directly in. */
+/* A [RET] closes only the directly enclosing definition. */
 static bool opcode_closes(const formatter *f, int opcode) {
   switch (opcode) {
     case TN_NINTH_ELSE:
@@ -112,7 +111,7 @@ static int opened_by(const tn_ninth_token *token) {
   }
 }
 
-/* ---- what stands between tokens ---- */
+/* ---- what is between tokens ---- */
 
 /* Line ends before this token: 0, 1, or 2 for any number of empty lines. */
 static int breaks_before(const formatter *f) {

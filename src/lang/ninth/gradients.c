@@ -1,8 +1,8 @@
-/* lang/ninth/gradients.c: what is trainable, and what is done to it.
+/* lang/ninth/gradients.c: opcodes for gradients and parameters.
  *
- * Gradients live with the variables of the eager builder. Here instances are
- * walked for theirs: depth first, in the order of first binding, each once, with
- * a list of places to go back to instead of recursion. */
+ * The eager builder keeps the gradients of its variables. Here instances are walked to find their
+ * variables: depth first, in the order of first binding, each once, with an explicit list instead
+ * of recursion. */
 #include "lang/ninth/vm.h"
 
 bool tn_ninth_run_var(tn_ninth_vm *m) {
@@ -73,7 +73,7 @@ bool tn_ninth_run_sub_assign_grad(tn_ninth_vm *m) {
 /* ---- walking instances ---- */
 
 typedef struct {
-  uint32_t object, entry; /* an instance or a list, and where to go on */
+  uint32_t object, entry; /* an instance or a list, and where to continue */
 } place;
 
 typedef struct {
@@ -84,7 +84,7 @@ typedef struct {
   tn_name root; /* of the value that is followed; 0: the state of the main program */
 } walk;
 
-/* "layer.W": the way to what is visited. */
+/* "layer.W": the path of the value that is visited. */
 static tn_str path_of(tn_ninth_vm *m, const walk *w) {
   tn_names *names = m->host->names;
   tn_text path;

@@ -1,10 +1,9 @@
-/* lang/ninth/indexing.c: parts of tensors, and results along one dimension.
+/* lang/ninth/indexing.c: opcodes that index, slice and reduce along one dimension.
  *
  * Where an opcode takes a dimension it is the top item, and negative ones count
- * from the end. Numbers that name a dimension or a place must be whole: to
- * truncate 1.5 would find another place than the one that was meant. Everything
- * is checked before the engine is asked, so that a message names the place, the
- * dimension and the shape as the program sees them. */
+ * from the end. Dimensions and indices must be whole numbers: truncating 1.5 would select an
+ * element that the author did not mean. Everything is checked before the engine is called, so that
+ * a message names the index, the dimension and the shape as the program sees them. */
 #include "lang/ninth/vm.h"
 
 /* ---- whole numbers ---- */

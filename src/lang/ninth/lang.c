@@ -1,4 +1,4 @@
-/* lang/ninth/lang.c: the doors of Ninth. */
+/* lang/ninth/lang.c: the table of entry points of Ninth. */
 #include "lang/ninth/doors.h"
 
 const tn_lang *tn_lang_ninth(void) {

@@ -1,12 +1,10 @@
-/* lang/ninth/lexer.c: characters become tokens.
+/* lang/ninth/lexer.c: splits a text into tokens.
  *
- * A word is everything up to a blank, a bracket, a quote, a comma, an arrow or a
- * comment; only then is it asked whether it is a number or a name. So `5->x` is
- * three tokens and `5x` is one that is wrong.
+ * A word is everything up to a blank, a bracket, a quote, a comma, an arrow or a comment; only then
+ * is it classified as a number or a name. So `5->x` is three tokens and `5x` is one invalid token.
  *
- * Prose is searched for the beginning of a program block as plain text, because
- * it need not balance its quotes; only what stands after // in its line is
- * passed over, so that a comment may speak of program blocks. */
+ * Prose is searched for the beginning of a program block as plain text, because its quotes need not
+ * balance; only text after // in a line is skipped, so that a comment may mention program blocks. */
 #include "lang/ninth/lexer.h"
 
 #include <string.h>
@@ -248,7 +246,7 @@ static bool is_opcode(const lexer *lx, size_t index, tn_ninth_opcode opcode) {
   return token->kind == TN_NINTH_TOKEN_OPCODE && token->opcode == opcode;
 }
 
-/* Whether // stands before `at` in its line, from `from` on. */
+/* Whether // precedes `at` in its line, from `from` on. */
 static bool is_commented(const lexer *lx, size_t from, size_t at) {
   while (at > from && lx->text.at[at - 1] != '\n') {
     at--;

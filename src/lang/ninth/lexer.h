@@ -1,4 +1,4 @@
-/* lang/ninth/lexer.h: the words of Ninth.
+/* lang/ninth/lexer.h: the tokens of Ninth.
  *
  * Tokens are separated by blanks and by brackets, quotes and arrows themselves.
  * `[NAME]` in capitals is an opcode and one token; any other `[` opens a shape.

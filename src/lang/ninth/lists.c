@@ -1,4 +1,4 @@
-/* lang/ninth/lists.c: looking into lists, strings and instances. */
+/* lang/ninth/lists.c: opcodes on lists, strings and the state of instances. */
 #include "base/utf8.h"
 #include "lang/ninth/vm.h"
 

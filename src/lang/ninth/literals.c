@@ -1,7 +1,7 @@
-/* lang/ninth/literals.c: (1 2 3), [2 4] and [key->value].
+/* lang/ninth/literals.c: parses (1 2 3), [2 4] and [key->value].
  *
- * A literal is read into its final form at once: a tensor with its shape worked
- * out and its rows compared, a shape with its variables resolved to slots. */
+ * A literal is parsed to its final form at once: a tensor with its shape and checked rows, a shape
+ * with its variables resolved to slots. */
 #include "lang/ninth/compiler.h"
 #include "tensor/shape_field.h"
 
@@ -169,7 +169,7 @@ static void skip_brackets(tn_ninth_compiler *c) {
   }
 }
 
-/* After an item: its comma, if there is one. A comma stands between two items. */
+/* After an item: its comma, if there is one. A comma separates two items. */
 static bool skip_comma(tn_ninth_compiler *c) {
   if (tn_ninth_peek(c, 0)->kind != TN_NINTH_TOKEN_COMMA) return true;
   c->at++;

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "lang/ninth/lexer.h"
 
-/* What has the wrong name, and the names that have a value where it stands. Borrowed. */
+/* The wrong name, and the names that have a value there. Borrowed. */
 typedef struct {
   bool function, module;
   const tn_str *variables;

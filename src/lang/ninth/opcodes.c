@@ -1,4 +1,4 @@
-/* lang/ninth/opcodes.c: the table of opcodes, by name. */
+/* lang/ninth/opcodes.c: looks up opcodes by name. */
 #include <string.h>
 
 #include "lang/ninth/lexer.h"

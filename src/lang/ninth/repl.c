@@ -1,8 +1,8 @@
-/* lang/ninth/repl.c: Ninth, line by line.
+/* lang/ninth/repl.c: interactive sessions of Ninth.
  *
- * One VM lives as long as the session; every line is a text of its own that
- * is compiled and run on it. Where a line leaves something open, it waits for
- * the next ones. A mistake is shown, and everything is as it was before the line. */
+ * One VM lives as long as the session; every line is a separate text that is compiled and run on
+ * it. A line that leaves a block open waits for the next ones. After an error everything is as it
+ * was before the line. */
 #include "lang/repl.h"
 #include "lang/ninth/doors.h"
 
@@ -100,7 +100,7 @@ static reading run_text(tn_repl *repl, tn_str name, tn_str text) {
   return (reading){ .file = program ? 0 : file, .complete = program || !open };
 }
 
-/* What nothing leads to any more is gone, and if that is all of it the line with its text and names. */
+/* Frees programs that nothing refers to any more, with their texts and names. */
 static void end_text(tn_repl *repl, const reading *read) {
   if (read->file) tn_ninth_forget_text(&repl->vm, read->file);
   tn_ninth_collect(&repl->vm);

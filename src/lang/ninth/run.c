@@ -1,4 +1,4 @@
-/* lang/ninth/run.c: a program from its text to what is left on the stack. */
+/* lang/ninth/run.c: compiles and runs a program; the result is its stack. */
 #include "lang/ninth/doors.h"
 
 /* What a person sees at the end: what is left on the stack, one item per line. */
@@ -27,7 +27,7 @@ static bool give_stack(tn_ninth_vm *m, tn_arena *arena, tn_outcome *out) {
   return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
 }
 
-/* Values that a Ninth program has no names for are a mistake on the command line. */
+/* Named values that a Ninth program cannot use are an error on the command line. */
 bool tn_ninth_check_given(tn_host *host) {
   const char *wrong = NULL, *hint = "such as `--input x=2`: each [INPUT] takes one value, in their order";
   if (host->has_weights) wrong = "a Ninth program has no named parameters that --weights could fill";

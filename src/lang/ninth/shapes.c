@@ -1,4 +1,4 @@
-/* lang/ninth/shapes.c: shapes as values, and opcodes that arrange elements. */
+/* lang/ninth/shapes.c: shapes as values, and opcodes that rearrange elements. */
 #include "lang/ninth/vm.h"
 #include "tensor/shape_field.h"
 
@@ -91,7 +91,7 @@ bool tn_ninth_run_shape(tn_ninth_vm *m) {
 
 /* ---- arranging ---- */
 
-/* One -1 may stand for the length that is left over. */
+/* One -1 is the remaining length. */
 static bool is_target(const tn_shape *shape) {
   int unknown = 0;
   for (int i = 0; i < shape->rank; i++) {

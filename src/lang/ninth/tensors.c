@@ -1,9 +1,8 @@
 /* lang/ninth/tensors.c: opcodes that compute.
  *
- * Each looks at its operands where they stand, asks the eager builder, and puts
- * the result in their place. Numbers are boxed only when they meet a tensor or
- * an operation that has no short form here; the functions used for the short
- * forms are those that every kernel is held to. */
+ * Each reads its operands on the stack, calls the eager builder, and replaces them by the result.
+ * Numbers are boxed only when they are combined with a tensor or an operation has no short form
+ * here; the short forms use the same scalar functions as every kernel. */
 #include "base/elementary.h"
 #include "lang/ninth/vm.h"
 #include "op/scalar.h"
@@ -79,7 +78,7 @@ tn_shape tn_ninth_shape_at(const tn_ninth_vm *m, size_t place) {
   return tn_shape_make(1, tn_ninth_object_of(m, value.object)->count);
 }
 
-/* The engine's fault is told with the shapes of the opcode's own operands. */
+/* Reports the engine's fault with the shapes of the opcode's own operands. */
 static bool fail(tn_ninth_vm *m, size_t count) {
   tn_shape left = tn_ninth_shape_at(m, count > 1 ? 1 : 0), right = tn_ninth_shape_at(m, 0);
   return tn_ninth_fault(m, &left, count > 1 ? &right : NULL);

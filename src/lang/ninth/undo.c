@@ -1,14 +1,13 @@
-/* lang/ninth/undo.c: what a line of a session that fails leaves as it was.
+/* lang/ninth/undo.c: undoes the changes of a session line that fails.
  *
- * Before something changes for the first time in a turn, what it was is kept:
- * the entries of instances that are older than the turn, and what names stand
- * for. The variables of the main program are bound by instructions of the line's
- * own unit alone, so those are found by looking through it; the stack, which
- * every opcode changes, is copied. The engine keeps its variables. So a turn costs
- * what it does and not what the session holds.
+ * Before something changes for the first time in a turn (one line), its old value is kept: the
+ * entries of instances that are older than the turn, and the meanings of names. Only instructions
+ * of the line's own unit bind variables of the main program, so those are found by scanning it; the
+ * stack, which every opcode changes, is copied. The engine keeps the old values of its variables.
+ * So the cost of a turn depends on what it changes, not on the size of the session.
  *
- * A line also brings names: in its text, and as strings. They are forgotten with
- * it when it fails, or when nothing that it leaves holds one. */
+ * A line also adds names: in its text, and as strings. They are removed with it if it fails, or if
+ * nothing that remains uses one. */
 #include "lang/ninth/vm.h"
 
 void tn_ninth_turn_begin(tn_ninth_vm *m) {

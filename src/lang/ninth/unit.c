@@ -1,4 +1,4 @@
-/* lang/ninth/unit.c: the inputs of a program, counted once. */
+/* lang/ninth/unit.c: the state of a Ninth program between calls, and its inputs. */
 #include "lang/ninth/doors.h"
 
 static size_t count_inputs(const tn_ninth_program *program) {

@@ -1,8 +1,8 @@
-/* lang/ninth/value.c: objects, state, and values as text and as data.
+/* lang/ninth/value.c: objects and their state, and values as text and as data.
  *
- * Objects come in chunks that never move. Giving one back may free a long chain
- * of instances that hold each other; that is done with a work list, not by
- * recursion. Instances that hold themselves are freed with the VM. */
+ * Objects come in chunks that never move. Releasing one may free a long chain of instances that
+ * hold each other; that uses a work list, not recursion. Instances in a reference cycle are freed
+ * with the VM. */
 #include <string.h>
 
 #include "lang/ninth/vm.h"

@@ -1,13 +1,11 @@
-/* lang/ninth/vm.c: the loop that runs code.
+/* lang/ninth/vm.c: the interpreter loop.
  *
- * The commonest instructions are executed here, on numbers without asking
- * anybody; the rest are functions in the table of opcodes. Where the next
- * instruction and the top of the stack are is kept in local variables and handed
- * to the VM only when a function is called, which also makes any failure
- * leave the stack as it was.
+ * The commonest instructions are executed here, on numbers without a call; the rest are functions
+ * in the table of opcodes. The instruction pointer and the stack pointer are local variables,
+ * stored in the VM only when a function is called; so any failure leaves the stack as it was.
  *
- * Steps are counted by burning fuel: when it is gone, the host is asked whether
- * to go on, and more is taken from what the limit leaves. */
+ * Steps are counted as fuel: when it is used up, the host is checked for a stop, and more is taken
+ * from what the limit leaves. */
 #include "lang/ninth/vm.h"
 
 #include <string.h>
@@ -379,8 +377,8 @@ static inline tn_ninth_value number_value(float number) {
   top--;                                                                                                     \
   break
 
-/* The top of the stack and a tensor that somebody else holds, where arithmetic comes next: nobody need hold
- * the tensor for that moment. 0 when it is to be done step by step. */
+/* The top of the stack and a tensor that something else holds, if arithmetic follows: no reference
+ * to the tensor is needed for that moment. 0: execute step by step. */
 static inline tn_value combine_next(tn_ninth_vm *m, const tn_ninth_code *next, tn_ninth_value first,
                                     tn_value second) {
   bool arithmetic = next->op == TN_NINTH_ADD || next->op == TN_NINTH_SUB || next->op == TN_NINTH_MUL ||

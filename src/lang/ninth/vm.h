@@ -69,7 +69,7 @@ typedef struct {
     tn_ninth_value *items;   /* list */
     tn_ninth_entry *entries; /* instance: its state, in the order of first binding */
   };
-  bool literal;  /* list: made by [LIST]; what it holds belongs to whoever holds it */
+  bool literal;  /* list: made by [LIST]; its items belong to its holder */
   tn_map *index; /* instance with a large state: name -> entry */
   tn_name name;  /* instance: of its module */
   const tn_ninth_module *module;
@@ -92,10 +92,10 @@ typedef struct {
   bool gathers;                /* block: [LIST] makes a list of what it leaves above the floor */
   const tn_ninth_maker *maker; /* [INIT]: the values it was given */
   const uint32_t *outer;       /* block: its slots in the frame below; NULL: not those of its text */
-  bool recording;              /* what to go back to */
+  bool recording;              /* the mark to go back to */
 } tn_ninth_frame;
 
-/* What a name stands for everywhere. */
+/* The global meaning of a name. */
 typedef struct {
   tn_ninth_value memory; /* [STORE] */
   const tn_ninth_unit *function;
@@ -178,8 +178,8 @@ void tn_ninth_forget_text(tn_ninth_vm *m, uint32_t file);
 bool tn_ninth_load(tn_ninth_vm *m, tn_ninth_program *program);
 void tn_ninth_hold_program(tn_ninth_program *program);
 void tn_ninth_release_program(tn_ninth_vm *m, tn_ninth_program *program);
-/* Gives back the programs that nothing leads to, and their texts. Only between two texts: nothing runs, and
- * no diagnostic needs a text. */
+/* Frees the programs that nothing refers to, and their texts. Only between two texts: nothing runs,
+ * and no diagnostic needs a text. */
 void tn_ninth_collect(tn_ninth_vm *m);
 /* Runs the main unit of a loaded program. On failure it has reported; calls that were running have ended, the
  * stack is as it was before the opcode that failed. */
@@ -280,7 +280,7 @@ typedef struct {
   bool owned; /* made for this, and to be freed */
 } tn_ninth_operand;
 
-/* A number as a value of the engine, with a reference for the caller; 0 when memory runs out. */
+/* Boxes a number as a value of the engine, with a reference for the caller; 0 when memory runs out. */
 tn_value tn_ninth_box(tn_ninth_vm *m, float number);
 /* The item at `place` from the top (0 is the top). False after reporting. */
 bool tn_ninth_operand_at(tn_ninth_vm *m, size_t place, tn_ninth_operand *out);
@@ -289,7 +289,7 @@ bool tn_ninth_operand_of(tn_ninth_vm *m, tn_ninth_value value, tn_ninth_operand 
 /* Puts what the engine gave in the place of the `count` top items; its reference is taken. A single f32 that
  * no gradient flows through becomes a number. 0 is the builder's fault, which is reported. */
 bool tn_ninth_finish(tn_ninth_vm *m, size_t count, tn_value result);
-/* Ends the scope and lets go of what the builder made in it, but for the result (tn_eager_result). */
+/* Ends the scope and releases what the builder made in it, except the result (tn_eager_result). */
 tn_value tn_ninth_keep(tn_ninth_vm *m, size_t scope, tn_value result);
 /* The shape of what is at `place` from the top; a number's is []. */
 tn_shape tn_ninth_shape_at(const tn_ninth_vm *m, size_t place);
@@ -326,12 +326,12 @@ typedef struct {
 } tn_ninth_param;
 typedef tn_vec(tn_ninth_param) tn_ninth_params;
 
-/* Everything trainable that an instance or a list leads to, with the way to it. False after reporting; to be
- * freed in any case. */
+/* All trainable tensors reachable from an instance or a list, with their paths. False after
+ * reporting; to be freed in any case. */
 bool tn_ninth_named_params(tn_ninth_vm *m, uint32_t object, tn_ninth_params *out);
 
-/* Everything trainable that the variables, the state and the stored values of the main program lead to goes
- * to the unit, with names such as "layer.W". False after reporting. */
+/* Adds all trainable tensors reachable from the variables, the state and the stored values of the
+ * main program to the unit, with names such as "layer.W". False after reporting. */
 bool tn_ninth_keep_params(tn_ninth_vm *m, tn_unit *unit);
 
 /* ---- turns (undo.c) ---- */
@@ -353,7 +353,7 @@ bool tn_ninth_keep_symbol(tn_ninth_vm *m, tn_name name);
 typedef struct {
   uint32_t op;
   const char *opcode; /* its name */
-  tn_span at, called; /* where it stands, and where its function was called or TN_NOWHERE */
+  tn_span at, called; /* its place, and where its function was called or TN_NOWHERE */
   int64_t needed, have;
 } tn_ninth_underflow;
 bool tn_ninth_report_underflow(tn_heap *heap, tn_diags *diags, const tn_ninth_underflow *what);

@@ -1,14 +1,14 @@
-/* lang/ninth/weights.c: parameters in files of safetensors.
+/* lang/ninth/weights.c: saves and loads parameters as safetensors files.
  *
- * A tensor is named by the way to it: "first.W", or "layers.0.W" through a list.
- * Reading changes all parameters or none: everything is compared first. */
+ * A tensor is named by its path: "first.W", or "layers.0.W" through a list. Reading changes all
+ * parameters or none: everything is compared first. */
 #include "base/file.h"
 #include "data/report.h"
 #include "data/safetensors.h"
 #include "lang/ninth/vm.h"
 
 
-/* The parameters of what stands below the path. False after reporting; to be freed in any case. */
+/* The parameters of the item below the path. False after reporting; to be freed in any case. */
 static bool params_below(tn_ninth_vm *m, tn_ninth_params *out) {
   tn_ninth_value value = m->top[-2];
   *out = (tn_ninth_params){ 0 };

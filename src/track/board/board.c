@@ -2,8 +2,8 @@
  *
  * libmicrohttpd parses HTTP. Accepting and the loop are ours, on the calling
  * thread, so that everything it touches belongs to one session, and so that who
- * may stay is decided in one place (clients.h): the library's own timeout counts
- * from the last byte, which a client can send whenever it likes. */
+ * may stay is decided in one place (clients.h): the library's own timeout counts from the last
+ * byte, which a slow client can send at any time. */
 #include "track/board/board.h"
 
 const tn_board_limits tn_board_usual_limits = {
@@ -38,7 +38,7 @@ const tn_board_limits tn_board_usual_limits = {
 
 #define LISTEN_BACKLOG 512 /* a flood waits here, and in it the client that means well */
 #define ACCEPT_AT_ONCE 16
-#define HELD_REST      1.0 /* seconds without looking where somebody holds the history */
+#define HELD_REST      1.0 /* seconds between attempts while the history is locked */
 #define PAUSE          0.1 /* seconds without accepting where descriptors have run out */
 
 /* ---- clients ---- */
@@ -53,7 +53,7 @@ tn_client *tn_server_client(const tn_server *s, tn_http_connection *connection) 
   return info ? tn_clients_find(&s->clients, info->connect_fd) : NULL;
 }
 
-/* The library sees the end of the connection when it looks next, and closes it. */
+/* The library notices the end of the connection in its next round, and closes it. */
 void tn_server_dismiss(tn_server *s, tn_client *client) {
   bool waits = client->state == TN_CLIENT_WAIT;
   tn_client_enter(&s->clients, client, TN_CLIENT_GONE, tn_server_now(s));
@@ -114,7 +114,7 @@ static void run_short(tn_server *s) {
   s->paused = tn_clock_steady() + PAUSE;
 }
 
-/* A few at a time, so that those who came before are served in between. */
+/* A few at a time, so that earlier clients are served in between. */
 static void accept_some(tn_server *s) {
   for (int i = 0; i < ACCEPT_AT_ONCE; i++) {
     struct sockaddr_in peer = { 0 };
@@ -255,7 +255,7 @@ static bool serve_with_library(tn_server *s) {
   return ok;
 }
 
-/* Nobody can guess it, and it is another one each time. */
+/* Unguessable, and different each time. */
 static bool make_token(tn_server *s) {
   static const char digits[] = "0123456789abcdef";
   unsigned char random[TN_TOKEN_LETTERS / 2];

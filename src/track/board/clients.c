@@ -1,4 +1,4 @@
-/* track/board/clients.c: which connection gives way. */
+/* track/board/clients.c: decides which connection is closed for a new one. */
 #include "track/board/clients.h"
 
 void tn_clients_init(tn_clients *clients, tn_heap *heap, const tn_client_limits *limits) {
@@ -42,7 +42,8 @@ void tn_client_enter(tn_clients *clients, tn_client *client, tn_client_state sta
 
 /* ---- giving way ---- */
 
-/* Whoever has sent nothing whole, or has got everything, loses least. A follower loses what it waits for. */
+/* A client without a complete request, or with its whole answer, loses least. A follower loses the
+ * events it waits for. */
 static const int rank_of[TN_CLIENT_STATE_COUNT] = {
   [TN_CLIENT_HEAD] = 1, [TN_CLIENT_IDLE] = 1, [TN_CLIENT_ANSWER] = 2, [TN_CLIENT_WAIT] = 3,
   [TN_CLIENT_STREAM] = 4

@@ -1,6 +1,6 @@
 /* track/board/clients.h: which clients may stay connected, and for how long.
  *
- * Anyone on this machine can connect, and nobody has to send or read anything.
+ * Anyone on this machine can connect, and no client has to send or read anything.
  * So every state of a connection has a deadline that a trickle of bytes does not
  * extend, and when all connections are taken a new one replaces the one that has
  * been unfinished longest: a slow client can lose its own connection, never keep
@@ -49,18 +49,18 @@ void tn_clients_init(tn_clients *clients, tn_heap *heap, const tn_client_limits 
 /* Forgets everybody. */
 void tn_clients_free(tn_clients *clients);
 
-/* Somebody new, in state HEAD. NULL when memory runs out. */
+/* Adds a client, in state HEAD. NULL when memory runs out. */
 tn_client *tn_clients_add(tn_clients *clients, int descriptor, uint32_t address, double now);
 tn_client *tn_clients_find(const tn_clients *clients, int descriptor);
 /* Frees it. */
 void tn_clients_remove(tn_clients *clients, tn_client *client);
 void tn_client_enter(tn_clients *clients, tn_client *client, tn_client_state state, double now);
 
-/* Who has to go before somebody from `address` may come; NULL: nobody, there is room. To be asked again
+/* The client to close before one from `address` may connect; NULL: none, there is room. Call again
  * after that client has entered GONE. */
 tn_client *tn_clients_in_the_way(const tn_clients *clients, uint32_t address);
 /* Who gives way first of all; NULL: everybody is GONE. */
 tn_client *tn_clients_least(const tn_clients *clients);
-/* Somebody whose deadline has passed; NULL: nobody. */
+/* A client whose deadline has passed; NULL: none. */
 tn_client *tn_clients_late(const tn_clients *clients, double now);
 #endif

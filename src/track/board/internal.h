@@ -1,4 +1,4 @@
-/* track/board/internal.h: what the files of the board share. */
+/* track/board/internal.h: shared by the files of the board. */
 #ifndef TN_BOARD_INTERNAL_H
 #define TN_BOARD_INTERNAL_H
 
@@ -17,7 +17,7 @@ typedef struct {
   const char *open;        /* of a graph: the calls that are open */
 } tn_wishes;
 
-/* What is asked for, and the answer as it is made. */
+/* A request, and its answer while it is made. */
 typedef struct {
   const tn_board_options *options;
   tn_heap *heap;
@@ -37,7 +37,7 @@ void tn_answer_end(tn_answer *answer);
 /* A run without its steps, read through an open store, which may be NULL; else the answer says that there is
  * none, or that the history cannot be read now. */
 bool tn_answer_find(tn_answer *answer, tn_store *store, int64_t id, tn_run_row *out);
-/* In place of all that was written: the reason as JSON. */
+/* Replaces everything written so far by the reason, as JSON. */
 void tn_answer_refuse(tn_answer *answer, int status, const char *reason);
 
 /* Work for the other thread (worker.h). Texts are borrowed. */
@@ -62,7 +62,7 @@ void tn_answer_path(tn_answer *answer, const char *path, tn_order *order);
 bool tn_answer_takes(const char *path);
 /* Fills in the answer to POST `path` with that body (write.c), after changing the history. */
 void tn_answer_post(tn_answer *answer, const char *path, tn_str body);
-/* Carries an order out, on the thread of the worker. */
+/* Executes an order, on the thread of the worker. */
 void tn_answer_order(tn_answer *answer, const tn_order *order);
 /* The number after /api/runs/, and what follows it; false when the path is another one. */
 bool tn_answer_split(const char *path, int64_t *id, const char **rest);

@@ -1,4 +1,4 @@
-/* track/board/server.h: what the files of the server share.
+/* track/board/server.h: shared by the files of the server.
  *
  * One thread runs all of it: board.c the loop and the sockets, request.c
  * access and answers, stream.c the streams of events. Long work goes to the worker
@@ -24,7 +24,7 @@ typedef struct {
   tn_worker worker;
   tn_stream *streams;
   double next_look; /* at the runs that are followed */
-  double paused; /* until then nobody is accepted: descriptors have run out */
+  double paused; /* no client is accepted until then: descriptors have run out */
 } tn_server;
 
 /* Seconds of the clock that deadlines are measured with. */
@@ -47,7 +47,7 @@ void tn_request_add_headers(const tn_http *http, tn_http_response *response, con
 void tn_request_forget(tn_server *server, void **request);
 /* Sends the answers whose jobs are done. */
 void tn_request_resume(tn_server *server);
-/* Its job may go on, but not for this client. */
+/* Its job may continue, but not for this client. */
 void tn_request_leave(tn_server *server, tn_client *client);
 
 /* ---- streams (stream.c) ---- */

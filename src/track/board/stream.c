@@ -1,8 +1,8 @@
-/* track/board/stream.c: followers of a run.
+/* track/board/stream.c: streams of events for clients that follow a run.
  *
- * A stream that has nothing to say is suspended, and looked at again a few times
- * a second. Now and then it says something in any case, because a connection
- * that nobody writes to never shows that its other end has gone. */
+ * A stream without news is suspended, and checked again a few times per second. Now and then it
+ * sends something in any case, because a connection that nobody writes to never shows that its
+ * other end is gone. */
 #include "track/board/board.h"
 
 #ifdef TN_HAVE_MICROHTTPD
@@ -88,7 +88,7 @@ void tn_stream_leave(tn_stream *s) {
 
 /* ---- beginning ---- */
 
-/* The newest stands first. */
+/* The newest is first. */
 static void make_room(tn_server *server) {
   tn_stream *oldest = NULL;
   int count = 0;

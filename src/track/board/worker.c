@@ -1,4 +1,4 @@
-/* track/board/worker.c: the queue, the thread, and the answers that are kept. */
+/* track/board/worker.c: the job queue, its thread, and the cache of answers. */
 #include "track/board/internal.h"
 
 #ifdef TN_HAVE_MICROHTTPD

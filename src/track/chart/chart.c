@@ -1,4 +1,4 @@
-/* track/chart/chart.c: curves drawn as SVG.
+/* track/chart/chart.c: draws curves as SVG.
  *
  * A curve may have millions of points and a picture has some hundred columns.
  * Of the points of a column the first, the lowest, the highest and the last are

@@ -1,4 +1,4 @@
-/* track/chart/chart_axis.c: axes.
+/* track/chart/chart_axis.c: computes axes, ticks and their labels.
  *
  * Ticks are kept as whole numbers times powers of ten, so that what is written
  * beside them is exact: 0.3, never 0.30000000000000004. */

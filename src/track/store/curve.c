@@ -1,8 +1,9 @@
-/* track/store/curve.c: the steps of a run for a picture, and where two runs differ.
+/* track/store/curve.c: reads the loss curve of a run for a picture, and finds where two runs
+ * differ.
  *
- * A run may have a billion steps, and a database may come from anybody. What is
- * read here is bounded by what can be shown: chunks at even distances where
- * there are very many, and no value that is longer than a chunk. */
+ * A run may have a billion steps, and a database may come from anybody. So reading is bounded by
+ * what can be shown: if there are very many chunks, only some at even distances are read, and no
+ * value longer than a chunk. */
 #include "track/store/store.h"
 
 #ifdef TN_HAVE_SQLITE

@@ -1,8 +1,8 @@
 /* track/store/difference.c: a longest common subsequence of lines.
  *
- * What the texts begin and end with alike is set aside first. For the lines between, a table of all pairs
- * says how long the longest common subsequence of what follows is; walking through it from the front gives
- * the lines that are not in it. */
+ * The common beginning and end of the texts are set aside first. For the lines between, a table
+ * over all pairs holds the length of the longest common subsequence of the remaining lines; walking
+ * through it from the front gives the lines that are not in it. */
 #include "track/store/difference.h"
 
 #include "base/vec.h"

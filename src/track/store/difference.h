@@ -9,7 +9,7 @@
 typedef struct {
   bool is_new;          /* of the second text */
   bool first_of_change;
-  size_t a_number, b_number; /* of this line, and where it would stand in the other text; from 1 */
+  size_t a_number, b_number; /* of this line, and where it would be in the other text; from 1 */
   tn_str text;          /* without its end */
 } tn_text_line;
 

@@ -1,4 +1,4 @@
-/* track/store/internal.h: what the files of the store share: the database. */
+/* track/store/internal.h: the database connection, shared by the files of the store. */
 #ifndef TN_STORE_INTERNAL_H
 #define TN_STORE_INTERNAL_H
 
@@ -53,14 +53,14 @@ bool tn_store_start(tn_store *store);
 /* Commits when ok, else takes everything back. Returns whether it was committed. */
 bool tn_store_settle(tn_store *store, bool ok);
 
-/* What stands for a column in a query: its name, or NULL where tables of that version have none. */
+/* The expression of a column in a query: its name, or NULL where tables of that version have none. */
 const char *tn_store_column(int version, tn_run_column column);
 /* Those of all columns, separated by commas. */
 void tn_store_column_list(int version, tn_text *sql);
 
-/* The tables (schema.c). Everything that the database holds must be what tern makes, word for word: a view in
- * the place of a table could run forever, a trigger could do anything. Fills in `version`. False after
- * reporting. */
+/* The tables (schema.c). Every object of the database must be, word for word, one that tern
+ * creates: a view in place of a table could run forever, a trigger could do anything. Fills in
+ * `version`. False after reporting. */
 bool tn_store_read_version(tn_store *store);
 /* Inside a transaction: makes them in an empty database, or moves an older one to this version, whole or not
  * at all. */

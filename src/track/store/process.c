@@ -1,7 +1,7 @@
-/* track/store/process.c: whether a process that once recorded something still lives.
+/* track/store/process.c: checks whether the process that recorded a run still runs.
  *
- * A number alone is not enough, since numbers are given again. With the moment
- * the process started and the machine's boot it names one process permanently. */
+ * A process id alone is not enough, because ids are reused. Together with the start time of the
+ * process and the machine's boot id it is unique. */
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 #include "track/store/internal.h"
 
 /* The 22nd field of /proc/PID/stat; the name in brackets before it may contain anything. A process that
- * has ended but that nobody has waited for is dead too. */
+ * has ended but was not waited for is dead too. */
 static bool start_of(tn_heap *heap, const char *path, tn_text *out) {
   tn_file_bytes bytes;
   if (tn_file_read(heap, path, 1 << 16, NULL, &bytes) != TN_FILE_OK) return false;

@@ -1,4 +1,4 @@
-/* track/store/record.c: a run as it happens.
+/* track/store/record.c: writes a run to the database while it trains.
  *
  * Every function is one short transaction. Losses are written by whole chunks;
  * the chunk that is still growing is written again with what it has. */
@@ -176,7 +176,7 @@ bool tn_store_end(tn_store *store, int64_t id, const char *status, int64_t step,
   return tn_store_finish(store, s);
 }
 
-/* Whoever resumes a run leaves its process there. */
+/* A process that resumes a run records itself there. */
 bool tn_store_remove(tn_store *store, const tn_run_row *row, int64_t id, bool *removed) {
   sqlite3_stmt *s = tn_store_prepare(store, "DELETE FROM runs WHERE id=?1 AND process IS ?2");
   *removed = false;

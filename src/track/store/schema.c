@@ -1,12 +1,11 @@
-/* track/store/schema.c: the tables, which version has them, and how one becomes the next.
+/* track/store/schema.c: the tables, their versions, and migration from one version to the next.
  *
- * A database may come from anybody. It is used only when each of its objects is,
- * word for word, one that tern makes; SQLite keeps the words. Since version 2 the
- * tables are STRICT, so that a column holds values of its type and no others; since
- * version 3 a run has its number of ranks, since version 4 its hyperparameters, since
- * version 5 tags and notes, since version 6 its device. An older database is read as it
- * is, and becomes one of this version when it is first written to. If a value of it does
- * not fit its column, it is refused and stays as it was. */
+ * A database may come from anybody. It is used only if each of its objects is, word for word, one
+ * that tern creates; SQLite keeps the statements. Since version 2 the tables are STRICT, so that a
+ * column holds values of its type and no others; since version 3 a run has its number of ranks,
+ * since version 4 its hyperparameters, since version 5 tags and notes, since version 6 its device.
+ * An older database is read as it is, and becomes one of this version when it is first written to.
+ * If a value of it does not fit its column, it is refused and stays as it was. */
 #include "track/store/store.h"
 
 #ifdef TN_HAVE_SQLITE
@@ -73,7 +72,7 @@ static bool read_number(tn_store *store, const char *sql, int64_t *out) {
   return ok;
 }
 
-/* SQLite's own tables and indices; it keeps these names to itself, but a file can say anything. */
+/* SQLite's own tables and indices; it reserves these names, but a file can claim anything. */
 static bool is_internal(const char *type, const char *name) {
   return strncmp(name, "sqlite_", 7) == 0 && (strcmp(type, "table") == 0 || strcmp(type, "index") == 0);
 }

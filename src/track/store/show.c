@@ -1,7 +1,6 @@
-/* track/store/show.c: runs as people and programs read them.
+/* track/store/show.c: shows runs as text and as JSON.
  *
- * What people read goes to a terminal, and a database may come from anybody: control characters are shown as
- * escapes. */
+ * A database may come from anybody, so control characters are shown as escapes on a terminal. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* track/store/store.c: opening the database, and saying what is wrong with it.
+/* track/store/store.c: opens the database, and reports its errors.
  *
  * The file carries SQLite's own marks for the program and the version that made
  * it. An empty file becomes a store; anything else that is not one is refused
@@ -139,7 +139,7 @@ void tn_store_column_list(int version, tn_text *sql) {
 
 static bool is_asked_to_stop(const tn_store *store) {
   tn_stop *stop = store->heap->stop;
-  /* Also when the end of a training holds the stop: what is written then waits for nobody. */
+  /* Also when the end of a training holds the stop: such a write does not wait. */
   return tn_stop_asked(stop) || (stop && atomic_load(&stop->asked));
 }
 

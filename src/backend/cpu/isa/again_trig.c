@@ -1,4 +1,4 @@
-/* backend/cpu/isa/again_trig.c: as again.c, for sine, cosine and what is made of them. */
+/* backend/cpu/isa/again_trig.c: as again.c, for sine, cosine and functions that use them. */
 #include "backend/cpu/isa/isa.h"
 
 #if TN_CPU_F64_AGAIN

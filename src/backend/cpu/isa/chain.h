@@ -1,10 +1,10 @@
 /* backend/cpu/isa/chain.h: a chain of elementwise operations in one pass.
  *
  * The result of an operation mostly goes into the next one. So a program of f32 operations becomes a list
- * of links around one accumulator, as a pocket calculator has one: load, multiply by what stands there, add
- * what stands there, store. The accumulator is a block of eight vectors, which stay in registers from link
- * to link: every operand is read once and the result is written once, whatever lies between. Each link ends
- * by calling the next one with the eight vectors as arguments, which is a jump.
+ * of links around one accumulator, as in a pocket calculator: load, multiply by an operand, add an
+ * operand, store. The accumulator is a block of eight vectors, which stay in registers from link to
+ * link: every operand is read once and the result is written once, whatever lies between. Each link
+ * ends by calling the next one with the eight vectors as arguments, which is a jump.
  *
  * Other results, those that are needed later or twice, are kept in a block of memory and read like
  * operands. */
@@ -24,8 +24,8 @@ struct tn_link {
   int64_t mask; /* -1: data continues from block to block; 0: it is one block, the same for all */
 };
 
-/* The accumulator and what stands there; or, reversed, what stands there and the accumulator. NULL for an
- * operation that is none of these. */
+/* The accumulator and the operand; or, reversed, the operand and the accumulator. NULL for other
+ * operations. */
 #define link_of TN_CPU_NAME(link_of)
 tn_link_run link_of(tn_op op, bool reversed);
 

@@ -12,7 +12,7 @@
  *   a place in the result, for the last step.
  *
  * Tiles are whole rows of the inner axes where those are short and pieces of a
- * row where they are long. Threads take tiles by number.
+ * row where they are long. Threads take tiles by index.
  *
  * Programs of f32 operations go over a tile once, as a chain (chain.h). */
 #include "backend/cpu/isa/steps.h"
@@ -25,7 +25,7 @@
 #include "op/scalar.h"
 
 #define TILE         1024 /* elements */
-#define LONG_TILE    4096 /* of a chain whose operands stand where they are read */
+#define LONG_TILE    4096 /* of a chain whose operands are read in place */
 #define CHAIN_WORTH  512  /* elements from which on making a chain pays */
 #define LINKS        (3 * TN_FUSED_STEP_LIMIT + 1)
 #define BUFFER_GAP   576                 /* bytes between buffers, so that they do not begin alike */
@@ -41,7 +41,7 @@ enum {
 typedef enum { DIRECT, REPEATED, GATHERED } access;
 
 typedef struct {
-  tn_step_run run; /* NULL: a constant, which stands in its buffer */
+  tn_step_run run; /* NULL: a constant, which is in its buffer */
   tn_op op;
   tn_dtype dtype;
   uint8_t in[3], out; /* registers */
@@ -92,8 +92,8 @@ static void find_last_uses(const fused *job, uint8_t *last) {
     }
 }
 
-/* Gives back the buffers of what step s reads last: those whose elements have the size of the result
- * (same), over which the step may write, or the others. */
+/* Releases the buffers that step s reads last: those whose elements have the size of the result
+ * (same), which the step may overwrite, or the others. */
 static void give_back(const fused *job, pool *free, uint8_t *last, int s, bool same) {
   const step *at = &job->step[s];
   for (int k = 0; k < 3; k++) {
@@ -116,7 +116,7 @@ static void assign_buffers(fused *job) {
     if (!job->step[s].run) continue;
     bool stored = s == job->steps - 1 && job->access[OUT] == DIRECT && (!job->streams || job->links > 0);
     if (s == job->steps - 1 && job->links > 0)
-      free.count = 0; /* blocks of a chain begin anew, its result not */
+      free.count = 0; /* blocks of a chain start over, its result does not */
     else
       give_back(job, &free, last, s, true);
     job->buffer[job->operands + s] = stored || job->passes[s] ? NO_BUFFER : take(job, &free);
@@ -487,8 +487,8 @@ static bool overlaps(const tn_kernel_call *call) {
   return false;
 }
 
-/* Streaming pays when the result is new memory that leaves the caches before anyone reads it. While the
- * scratch is being measured there is no memory yet: what may come is assumed. */
+/* Streaming pays if the result is new memory that leaves the caches before it is read. While
+ * scratch is measured there is no memory yet: the worst case is assumed. */
 static bool should_stream(const fused *job, bool measuring) {
   const tn_kernel_call *call = job->call;
   int64_t bytes = (int64_t)tn_cpu_bytes(call->out->dtype);

@@ -1,4 +1,4 @@
-/* backend/cpu/isa/index.h: whether an index stays inside what it looks into, and who looks. */
+/* backend/cpu/isa/index.h: checks the range of an index, and chooses threads for indexed rows. */
 #ifndef TN_BACKEND_CPU_INDEX_H
 #define TN_BACKEND_CPU_INDEX_H
 

@@ -1,4 +1,4 @@
-/* backend/cpu/isa/isa.h: what a file that is compiled once per instruction set begins with.
+/* backend/cpu/isa/isa.h: included first by every file that is compiled once per instruction set.
  *
  * The build compiles each file here with -DTN_ISA=avx2 and the like; names that
  * other files see get that as their ending, so that all variants live side by
@@ -11,7 +11,7 @@
 #ifndef TN_BACKEND_CPU_ISA_H
 #define TN_BACKEND_CPU_ISA_H
 
-/* One lane of plain C: what the wider variants are measured by. */
+/* One lane of plain C: the reference for the wider variants. */
 #if defined(TN_ISA_PORTABLE) && !defined(TN_SIMD_SCALAR)
 #define TN_SIMD_SCALAR 1
 #endif

@@ -1,4 +1,4 @@
-/* backend/cpu/isa/matmul.h: one product of two matrices, as those who carry it out see it. */
+/* backend/cpu/isa/matmul.h: one product of two matrices, and how it is computed. */
 #ifndef TN_BACKEND_CPU_MATMUL_H
 #define TN_BACKEND_CPU_MATMUL_H
 
@@ -38,7 +38,7 @@ typedef enum {
 #define NEAR_STEPS  256    /* in a block, of columns that are read where they are and prefetched */
 #define LONG_STEPS  1024   /* and of those that come by themselves */
 #define WHOLE_STEPS 1048576 /* that few rows go through at once, at most: some milliseconds */
-#define APART_BYTES 1024   /* rows of a result a multiple of this apart get into each other's way */
+#define APART_BYTES 1024   /* rows of a result a multiple of this apart compete for cache sets */
 
 #define ROWS_1_TO_4(X)  X(1) X(2) X(3) X(4)
 #define ROWS_1_TO_6(X)  ROWS_1_TO_4(X) X(5) X(6)

@@ -1,9 +1,8 @@
-/* backend/cpu/isa/narrow.c: products whose rows, columns or steps are few.
+/* backend/cpu/isa/narrow.c: matrix products with few rows, columns or steps.
  *
- * Tiles live on what they read being used again. Where there is little to use
- * again, reading, putting in order and writing are what takes the time, and each
- * of these shapes has a way of its own that does less of it. The chain of an
- * output is the same as everywhere. */
+ * Tiles gain from reuse of what they read. If there is little reuse, reading, reordering and
+ * writing take the time, and each of these shapes has its own kernel that does less of it. The
+ * chain of an output is the same as everywhere. */
 #include "backend/cpu/isa/matmul.h"
 #include "backend/cpu/isa/transpose.h"
 #if TN_LANES == 16
@@ -123,7 +122,7 @@ static void multiply_streamed(const product *p, const tn_cpu_part *part, char *m
 /* ---- a result with few columns, from a matrix that is read along its rows ----
  * Here the columns have become rows: c is p->m (a few) by p->n, and its memory goes along the few. All of a
  * strip's sums are in registers; they are transposed on their way into memory of their own, from where they
- * go on in whole vectors. Each element of b is read once, where it is. */
+ * continue in whole vectors. Each element of b is read once, where it is. */
 #if TN_LANES >= 8
 #define TURNED_RESULT_MOST (TN_LANES - 1)
 #define TURNED_STRIP       (2 * TN_LANES)

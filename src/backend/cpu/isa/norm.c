@@ -6,8 +6,8 @@
  * memory while others are worked on. Rows with gaps are copied first.
  *
  * A row's differences from a mean that is no smaller than 2^-75 are 0 or no smaller than 2^-100: they are
- * divided by one division (divide.h). Rows with a smaller mean, with NaN or infinities, or with a spread far
- * from 1 are divided the ordinary way. */
+ * divided by one division (divide.h). Rows with a smaller mean, with NaN or infinities, or with a
+ * spread far from 1 use ordinary divisions. */
 #include <math.h>
 
 #include "backend/cpu/isa/divide.h"
@@ -15,7 +15,7 @@
 #include "backend/cpu/isa/sums.h"
 #include "backend/cpu/iterator.h"
 
-#define STREAM_BYTES ((int64_t)32 << 20) /* a result that nobody finds in a near cache */
+#define STREAM_BYTES ((int64_t)32 << 20) /* a result too large for a near cache */
 #define ABREAST      2 /* chunks of squares side by side: an addition waits for the one before */
 
 typedef struct {

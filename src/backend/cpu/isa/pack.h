@@ -1,4 +1,4 @@
-/* backend/cpu/isa/pack.h: rows or columns of a matrix put together in the order in which tiles read them. */
+/* backend/cpu/isa/pack.h: packs rows or columns of a matrix in the order in which tiles read them. */
 #ifndef TN_BACKEND_CPU_PACK_H
 #define TN_BACKEND_CPU_PACK_H
 

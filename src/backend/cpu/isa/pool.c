@@ -1,10 +1,11 @@
-/* backend/cpu/isa/pool.c: sums of rows: of a table, where an index names them, or of neighbours.
+/* backend/cpu/isa/pool.c: sums of rows: rows of a table that an index selects, or neighbouring
+ * rows.
  *
- * The mean of the words of a text needs a row of the table for each word and nothing of them afterwards.
- * Written out, those rows are the largest tensor of the program; here each is added where it stands. The
- * order is that of every sum (sums.h): row t of a chunk belongs to lane t mod 16, and the lanes of a vector
- * of columns are sixteen registers. So a row is visited once for every vector of its columns; the first
- * visit asks for all of it. */
+ * The mean of the words of a text reads a row of the table for each word and needs none of them
+ * afterwards. Written out, those rows are the largest tensor of the program; here each is added in
+ * place. The order is that of every sum (sums.h): row t of a chunk belongs to lane t mod 16, and
+ * the lanes of a vector of columns are sixteen registers. So a row is visited once for every vector
+ * of its columns; the first visit prefetches all of it. */
 #include "backend/cpu/isa/index.h"
 #include "backend/cpu/isa/small.h"
 #include "backend/cpu/isa/sums.h"

@@ -1,4 +1,4 @@
-/* backend/cpu/isa/random.c: random numbers, each addressed by its place.
+/* backend/cpu/isa/random.c: random numbers, each addressed by its index.
  *
  * Blocks of the generator differ in their counter alone, so as many are made
  * side by side as a vector has lanes: word w of all of them is one vector. At

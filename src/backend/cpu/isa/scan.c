@@ -1,8 +1,8 @@
 /* backend/cpu/isa/scan.c: running sums and products along an axis.
  *
- * The order is one by one, so a line is a chain that nothing can shorten; but
- * lines are independent. Where the axis after the scanned one is contiguous,
- * lines lie side by side and go together; elsewhere one line follows another. */
+ * The order is one by one, so a line is a chain that cannot be shortened; but lines are
+ * independent. If the axis after the scanned one is contiguous, neighbouring lines are computed
+ * together as vectors; otherwise one line follows another. */
 #include "backend/cpu/isa/isa.h"
 #include "backend/cpu/iterator.h"
 

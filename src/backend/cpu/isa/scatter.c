@@ -1,8 +1,8 @@
-/* backend/cpu/isa/scatter.c: places that several elements meet in, added one by one.
+/* backend/cpu/isa/scatter.c: scatter_add, row_update and fold: several elements are added to one,
+ * in order.
  *
- * The order of additions to a place is part of the operation, so threads divide
- * the places: each goes through everything that is to be added, in order, and
- * adds what falls to its own. */
+ * The order of additions to an element is part of the operation, so threads divide the result: each
+ * reads everything that is to be added, in order, and adds what belongs to its part. */
 #include "backend/cpu/isa/index.h"
 #include "backend/cpu/iterator.h"
 
@@ -150,7 +150,7 @@ typedef struct {
   int32_t *next;      /* by place: the next one that names the same row, or -1 */
   const int32_t *row; /* by place */
   int64_t *from;      /* by place: where its slice is in y */
-  uint8_t *later;     /* by place, counted from 1: an earlier one names the same row; 0 is for nobody */
+  uint8_t *later;     /* by place, counted from 1: an earlier one names the same row; 0 is unused */
   int32_t *order; /* first places of rows: from the front of those named once, from the end of the others */
   int64_t once, often; /* how many there are of each */
 } direct_job;
@@ -202,7 +202,8 @@ static void chain_places(const direct_job *job) {
   }
 }
 
-/* Which of the two a place is, or neither, no branch predictor can tell: all are written, and counted. */
+/* No branch predictor can tell which of the two a position is, or neither: all are written, and
+ * counted. */
 static void order_places(direct_job *job) {
   const uint8_t *later = job->later + 1;
   const int32_t *next = job->next;

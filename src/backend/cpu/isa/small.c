@@ -1,5 +1,5 @@
-/* backend/cpu/isa/small.c: which calls have a kernel of their own, and those for elementwise programs,
- * products and rows of a table. small.h says why. */
+/* backend/cpu/isa/small.c: chooses kernels for small calls, and those for elementwise programs,
+ * products and rows of a table (small.h). */
 #include "backend/cpu/isa/small.h"
 
 #include "backend/cpu/isa/index.h"

@@ -1,9 +1,9 @@
 /* backend/cpu/isa/small.h: kernels for calls of a few elements.
  *
- * The kernels of the table look at shapes, strides and dtypes in every call: merging axes, choosing a loop,
- * asking whether threads pay. For a matrix of four rows that takes longer than the work. A plan makes the
- * same call again and again, so it asks once whether there is a kernel for just this form (backend.h,
- * choose). Each of these choosers says yes only where its kernel may take everything for granted. */
+ * The kernels of the table examine shapes, strides and dtypes in every call: they merge axes,
+ * choose a loop, decide about threads. For a matrix of four rows that takes longer than the work. A
+ * plan repeats the same call, so it looks once for a kernel for exactly this form (backend.h,
+ * choose). Each of these choosers returns its kernel only if the kernel needs no further checks. */
 #ifndef TN_BACKEND_CPU_SMALL_H
 #define TN_BACKEND_CPU_SMALL_H
 
@@ -18,8 +18,8 @@ tn_kernel small_softmax(const tn_kernel_call *call, tn_arena *arena, const void 
 tn_kernel small_cross_entropy(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 tn_kernel small_sum(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 
-/* Elementwise programs of at most 64 elements, whoever runs them: a plan through `choose`, with everything
- * prepared, or the kernels of the table for one call. They need no scratch. */
+/* Elementwise programs of at most 64 elements, for every caller: a plan through `choose`, with
+ * everything prepared, or the kernels of the table for one call. They need no scratch. */
 #define small_fits TN_CPU_NAME(small_fits)
 #define small_run  TN_CPU_NAME(small_run)
 bool small_fits(const tn_kernel_call *call, const tn_fused_step *steps, int count);

@@ -1,8 +1,9 @@
 /* backend/cpu/isa/small_loss.c: softmax and cross_entropy of a few short rows.
  *
- * A vector holds several rows of two or ten classes, so all elements go through the exponential together,
- * whatever row they belong to; only the largest and the sum of a row are found row by row. A row of at most
- * sixteen has one element in each lane of its sum, and lanes without one change nothing (sums.h). */
+ * A vector holds several rows of two or ten classes, so the exponentials of all elements are
+ * computed together, whatever row they belong to; only the largest and the sum of a row are found
+ * row by row. A row of at most sixteen has one element in each lane of its sum, and lanes without
+ * one change nothing (sums.h). */
 #include "backend/cpu/isa/index.h"
 #include "backend/cpu/isa/small.h"
 #include "backend/cpu/isa/sums.h"

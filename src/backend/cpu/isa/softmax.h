@@ -1,4 +1,4 @@
-/* backend/cpu/isa/softmax.h: the softmax of one row, for kernels that need it on the way. */
+/* backend/cpu/isa/softmax.h: the softmax of one row, for other kernels. */
 #ifndef TN_BACKEND_CPU_SOFTMAX_H
 #define TN_BACKEND_CPU_SOFTMAX_H
 

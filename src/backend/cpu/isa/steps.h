@@ -10,7 +10,7 @@
 typedef void (*tn_step_run)(void *out, const void *x, const void *y, const void *z, int64_t count);
 
 typedef struct {
-  tn_step_run run;    /* may leave any NaN: what follows does not look at its bits */
+  tn_step_run run;    /* may leave any NaN: its bits do not matter to what follows */
   tn_step_run last;   /* leaves the canonical NaN only: for results that are stored */
 } tn_step;
 
@@ -19,8 +19,8 @@ typedef struct {
 #define step_of TN_CPU_NAME(step_of)
 tn_step step_of(tn_op op, tn_dtype from, tn_dtype to);
 
-/* Integer division by zero gives 0 here; who wants it refused looks at the divisors first. The first
- * place of a zero among count integers, or count. */
+/* Integer division by zero gives 0 here; callers that must refuse it check the divisors first. The
+ * index of the first zero among count integers, or count. */
 #define first_zero TN_CPU_NAME(first_zero)
 int64_t first_zero(const void *divisors, tn_dtype dtype, int64_t count);
 #endif

@@ -1,8 +1,8 @@
-/* backend/cpu/isa/stream.h: stores that go past the caches.
+/* backend/cpu/isa/stream.h: streaming stores, which bypass the caches.
  *
- * A result far larger than the caches would first be read into them, line by
- * line, only to be overwritten and thrown out again. Streaming stores leave that
- * out, which is worth a third of the memory traffic of an addition. */
+ * A result far larger than the caches would first be read into them, line by line, only to be
+ * overwritten and evicted again. Streaming stores avoid that, which saves a third of the memory
+ * traffic of an addition. */
 #ifndef TN_BACKEND_CPU_STREAM_H
 #define TN_BACKEND_CPU_STREAM_H
 

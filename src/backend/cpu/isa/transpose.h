@@ -1,7 +1,7 @@
 /* backend/cpu/isa/transpose.h: a square of floats transposed in registers.
  *
- * Lane j of row[i] and lane i of row[j] change places, for TN_LANES rows of
- * TN_LANES lanes: pairs of lanes first, then pairs of pairs, and so on. */
+ * Lane j of row[i] and lane i of row[j] are swapped, for TN_LANES rows of TN_LANES lanes: pairs of
+ * lanes first, then pairs of pairs, and so on. */
 #ifndef TN_BACKEND_CPU_TRANSPOSE_H
 #define TN_BACKEND_CPU_TRANSPOSE_H
 
@@ -76,8 +76,8 @@ TN_ALWAYS_INLINE void tn_turn_parts(VF *row) {
   row[3] = _mm512_unpackhi_ps(EVEN, ODD);
 }
 
-/* 16 rows of 4 numbers, `step` apart, become 4 rows of 16, `width` apart. Loads put quarters together, which
- * leaves two rounds of turning. */
+/* 16 rows of 4 numbers, `step` apart, become 4 rows of 16, `width` apart. Loads combine quarters,
+ * which leaves two rounds of shuffles. */
 #define TN_TURN_FOURS 1
 TN_ALWAYS_INLINE void tn_turn_fours(float *to, int64_t width, const float *from, int64_t step) {
   VF row[4]; /* part p of row[r] holds row 4 p + r */
