@@ -1,6 +1,6 @@
-/* lang/ail/blocks_train.c: the fields of the train block.
+/* lang/ail/blocks_train.c: reads the fields of the train block.
  *
- * A field that would change nothing is refused: whoever wrote it expects that it does. */
+ * A field without effect is refused, because its author expects an effect. */
 #include "lang/ail/blocks.h"
 
 static const tn_ail_field *find_field(const tn_ail *program, const char *name) {
@@ -14,7 +14,7 @@ static const tn_ail_field *find_field(const tn_ail *program, const char *name) {
 
 /* ---- weight decay by name ---- */
 
-/* `*` stands for any text. Linear but for backtracking to the last star. */
+/* `*` matches any text. Linear except for backtracking to the last star. */
 static bool matches(tn_str pattern, tn_str name) {
   size_t p = 0, n = 0, star = SIZE_MAX, from = 0;
   while (n < name.len) {
@@ -36,7 +36,7 @@ static void mark_matches(tn_ail *program, const tn_ail_expr *item, bool *marked)
   tn_str pattern;
   bool found = false;
   if (!tn_ail_read_word(program, item, &pattern)) {
-    tn_ail_report_syntax(program, item->at, "a parameter's name stands here, or a pattern as \"b*\"");
+    tn_ail_report_syntax(program, item->at, "a parameter's name or a pattern as \"b*\" is expected here");
     return;
   }
   for (size_t i = 0; i < program->param_count; i++) {

@@ -1,8 +1,8 @@
-/* lang/ail/declare.c: what declarations say: names, shapes, and how parameters start.
+/* lang/ail/declare.c: reads declarations: names, shapes, and the initialisation of parameters.
  *
- * A declaration of the model is read once. One in a layer is read for every use of the layer, with the
- * numbers that this use was given, so a scope goes along. What is wrong is reported, and the spec is broken:
- * later passes report nothing for it. */
+ * A declaration of the model is read once. One in a layer is read for every use of the layer, with
+ * the numbers passed to this use, so it needs a scope. After an error the spec is marked broken,
+ * and later passes report nothing for it. */
 #include "lang/ail/declare.h"
 
 #include <string.h>
@@ -139,7 +139,7 @@ static bool read_plain(const reading *r, tn_str name, uint32_t count, tn_ail_sta
                     tn_str_suggest(name, known, sizeof known / sizeof known[0]));
   if (count > 0) return bad_init(r, at, "it takes no numbers", TN_LIT(""));
   if (!glorot || r->decl->rank >= 2) return true;
-  return bad_init(r, at, "glorot needs at least 2 dimensions, the last two for what goes in and out",
+  return bad_init(r, at, "glorot needs at least 2 dimensions: the last two are fan in and fan out",
                   TN_LIT(""));
 }
 
@@ -225,7 +225,7 @@ bool tn_ail_declare(tn_ail *program, const tn_ail_statement *decl) {
   bool input = decl->kind == TN_AIL_INPUT;
   if (!input && decl->kind != TN_AIL_PARAM) return true;
   if (tn_map_get(&program->specs, decl->name)) {
-    tn_ail_report_syntax(program, decl->name_at, "an input or a param of this name is declared already");
+    tn_ail_report_syntax(program, decl->name_at, "an input or a param of this name is already declared");
     return true;
   }
   return input ? declare_input(program, &all, decl) : tn_ail_declare_param(program, &all, decl, decl->name);

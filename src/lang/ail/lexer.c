@@ -1,8 +1,7 @@
-/* lang/ail/lexer.c: text to tokens.
+/* lang/ail/lexer.c: splits a text into tokens.
  *
- * Names and numbers are ASCII; strings and comments hold any UTF-8. A token
- * that cannot be one is given as such, with what is wrong, and reading goes on
- * after it: the parser reports it if it gets there. */
+ * Names and numbers are ASCII; strings and comments hold any UTF-8. An invalid token is returned as
+ * such, with its problem, and reading continues after it: the parser reports it if it gets there. */
 #include "lang/ail/lexer.h"
 
 #include <string.h>
@@ -37,7 +36,7 @@ static const word_text words[TN_AIL_WORD_COUNT] = {
 #undef WORD
 };
 
-/* Words by their first letter, so that most names are told apart at once. */
+/* Words by their first letter, so that most names are rejected at once. */
 #define W(id) TN_AIL_WORD_##id
 static const uint8_t words_by_letter[26][6] = {
   ['a' - 'a'] = { W(AND), W(APP) },
@@ -167,7 +166,7 @@ static void read_other(tn_ail_lexer *lexer, tn_ail_token *token) {
   if (length > 1)
     bad(token, "names are written in ASCII letters, digits and `_`");
   else if (length == 0 || byte < ' ')
-    bad(token, "this byte has no place in a program");
+    bad(token, "this byte is not allowed in a program");
   else
     bad(token, "this sign has no meaning in AILang");
 }
@@ -204,7 +203,7 @@ static bool read_sign(tn_ail_lexer *lexer, tn_ail_token *token) {
   token->kind = sign_at(lexer, &bytes);
   if (token->kind == TN_AIL_TOKEN_BAD) return false;
   if (token->kind == TN_AIL_TOKEN_SLASH)
-    token->problem = "there is no operator `/` but among constants; div(a, b) divides";
+    token->problem = "`/` works on constants only; div(a, b) divides tensors";
   lexer->at += bytes;
   return true;
 }

@@ -1,7 +1,7 @@
-/* lang/ail/parser.c: items, blocks and statements.
+/* lang/ail/parser.c: parses items, blocks and statements.
  *
- * Which items may stand beside each other, and in which order, is not a matter
- * of reading: structure.c looks at that when all of them are there. */
+ * The parser accepts items in any combination and order: structure.c checks that when all of them
+ * are parsed. */
 #include "lang/ail/parser.h"
 
 #include <string.h>
@@ -136,7 +136,7 @@ static bool parse_assignment(tn_ail_parser *p, tn_ail_place place, tn_ail_statem
     tn_ail_syntax_error(p, out->name_at,
                         place == TN_AIL_IN_STATE ? "a binding in a state needs `let`"
                                                  : "a binding in a forward block needs `let`");
-    p->panic = p->tree->lost; /* what it means is plain enough to go on */
+    p->panic = p->tree->lost; /* its meaning is clear enough to continue */
   }
   if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=`")) out->value = tn_ail_parse_expr(p);
   out->at = tn_ail_span_from(p, start);
@@ -212,7 +212,7 @@ static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *ou
   if (emits && tn_ail_at_word(p, TN_AIL_WORD_EMIT)) return parse_emit(p, place, out);
   if (function && is_foreign(p)) {
     return tn_ail_syntax_error(p, tn_ail_token_span(p, &p->token),
-                               "blocks and declarations stand outside of functions");
+                               "blocks and declarations are not allowed in functions");
   }
   if (function) return parse_value(p, out);
   return tn_ail_expected(p, what_belongs(place));

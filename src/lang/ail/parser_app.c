@@ -1,4 +1,4 @@
-/* lang/ail/parser_app.c: state machines, state blocks and event handlers. */
+/* lang/ail/parser_app.c: parses state machines, state blocks and event handlers. */
 #include "lang/ail/parser.h"
 
 /* ---- state machines ---- */
@@ -53,7 +53,7 @@ static void parse_state_line(tn_ail_parser *p, tn_ail_state *state, size_t first
       tn_ail_recover(p);
   } else {
     if (p->transitions.count > first_transition) {
-      tn_ail_syntax_error(p, at, "what a state does stands before its transitions");
+      tn_ail_syntax_error(p, at, "the actions of a state precede its transitions");
       p->panic = p->tree->lost;
     }
     tn_ail_parse_statement(p, TN_AIL_IN_STATE);

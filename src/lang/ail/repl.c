@@ -1,10 +1,10 @@
-/* lang/ail/repl.c: AILang, line by line.
+/* lang/ail/repl.c: interactive sessions of AILang.
  *
  * An AILang program is declarations and one model, so the session keeps lines of
  * two kinds: declarations (const, fn, input, param) and the assignments of a
- * model. Each line is put after those it needs (lines.h), that is run as a
- * program, and the line stays if it went well. Inputs, parameters and draws follow
- * from the seed, so a value is the same each time it is asked for. */
+ * model. Each line is appended to those it needs (lines.h), the result is run as a program, and the
+ * line is kept if it succeeds. Inputs, parameters and draws follow from the seed, so a value is the
+ * same each time it is computed. */
 #include "lang/repl.h"
 
 #include "lang/ail/internal.h"
@@ -24,7 +24,7 @@ struct tn_repl {
 #define CHAIN_LINES 64 /* that may lead to a number; if there are more, the number is kept in their place */
 #define EXPLAINED_LINES 256 /* kept lines up to which a mistake is explained with all of them in sight */
 
-/* An input may be declared as in a model, `x [B, 3]`, and then stands among the assignments. */
+/* An input may be declared as in a model, `x [B, 3]`, and is then kept among the assignments. */
 typedef enum { DECLARATION, MODEL_INPUT, ASSIGNMENT, EXPRESSION, PROGRAM } line_kind;
 
 /* ---- what a line is ---- */
@@ -418,9 +418,9 @@ static void run_help(tn_repl *repl, tn_str argument, tn_text *out) {
 static const tn_repl_command commands[] = {
   { ":help", "this list; :help NAME says what an operation does", run_help },
   { ":shape EXPR", "the shape of an expression", run_shape },
-  { ":graph EXPR", "the graph it becomes", run_graph },
+  { ":graph EXPR", "its graph", run_graph },
   { ":mlir EXPR", "the same as MLIR", run_mlir },
-  { ":env", "the declarations and assignments that count", run_env },
+  { ":env", "the current declarations and assignments", run_env },
   { ":time EXPR", "its value, and how long it took", run_time },
   { ":reset", "forget everything", run_reset },
   { ":load FILE", "run a file as if it had been typed", run_load },

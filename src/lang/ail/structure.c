@@ -1,9 +1,9 @@
-/* lang/ail/structure.c: which blocks a program has, and what it declares.
+/* lang/ail/structure.c: collects the blocks and declarations of a program.
  *
  * A program may be written in almost any order. Constants come first, because
  * shapes and fields use them; then functions and declarations, those at the top
- * level before the model's. What is doubled keeps its first version and is
- * reported, so that one mistake does not hide the others. */
+ * level before the model's. A duplicate is reported and its first version kept, so that one error
+ * does not hide others. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -156,20 +156,20 @@ static void check_layer_params(const tn_ail *program, const tn_ail_function *fun
     if (statement->kind != TN_AIL_PARAM) continue;
     if (tn_map_get(&names, statement->name))
       tn_ail_report_syntax(program, statement->name_at,
-                           "an argument or a param of this name is declared already");
+                           "an argument or a param of this name is already declared");
     ok = tn_map_put(&names, statement->name, 1);
   }
   tn_map_free(&names);
 }
 
-/* Up to the line that is the value: params may stand after it. */
+/* Up to the line that is the value: params may follow it. */
 static uint32_t lines_of(const tn_ail_block *body) {
   uint32_t count = body->count;
   while (count > 0 && body->statements[count - 1].kind == TN_AIL_PARAM) count--;
   return count;
 }
 
-/* The last line is the value; before it stand assignments only, and params in a layer. */
+/* The last line is the value; only assignments precede it, and params in a layer. */
 static void check_body(const tn_ail *program, const tn_ail_function *function) {
   const tn_ail_block *body = &function->body;
   uint32_t count = lines_of(body);
@@ -257,7 +257,7 @@ static void take_train(tn_ail *program, const tn_ail_item *item) {
   if (program->main) return;
   for (size_t i = 0; i < program->tree.count; i++) {
     if (!is_main(program->tree.items[i].kind)) continue;
-    tn_ail_report_syntax(program, item->as.fields->keyword_at, "the train block stands after the model");
+    tn_ail_report_syntax(program, item->as.fields->keyword_at, "the train block must follow the model");
     return;
   }
 }
@@ -268,7 +268,7 @@ static void take_eval(tn_ail *program, const tn_ail_item *item) {
   for (size_t i = 0; i < program->tree.count; i++) {
     if (program->tree.items[i].kind != TN_AIL_ITEM_TRAIN) continue;
     tn_ail_report_syntax(program, item->as.fields->keyword_at,
-                         "the eval block stands after the train block");
+                         "the eval block must follow the train block");
     return;
   }
   tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_REQUIRES_TRAIN, item->as.fields->keyword_at);
@@ -305,8 +305,8 @@ static void take_item(tn_ail *program, const tn_ail_item *item) {
     case TN_AIL_ITEM_FUNCTION:
       if (program->main)
         tn_ail_report_syntax(program, item->as.function->name_at,
-                             item->as.function->is_layer ? "layers stand before the model"
-                                                         : "functions stand before the model");
+                             item->as.function->is_layer ? "layers must precede the model"
+                                                         : "functions must precede the model");
       break;
     case TN_AIL_ITEM_STATE_MACHINE: take_state_machine(program, item); break;
     case TN_AIL_ITEM_APP_BEGIN: program->app = item->as.app; break;

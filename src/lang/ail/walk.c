@@ -1,10 +1,9 @@
-/* lang/ail/walk.c: names, operators and calls.
+/* lang/ail/walk.c: walks names, operators and calls.
  *
- * A name has a list of bindings, the newest of which counts; a scope is a mark
- * in the list of all bindings. A function call opens a frame: names of other
- * frames are not seen in it, so a function knows its parameters and constants
- * only. Constants of the program and loop variables stay numbers as long as
- * possible: a condition made of them alone is decided here. */
+ * A name has a list of bindings, the newest of which counts; a scope is a mark in the list of all
+ * bindings. A function call opens a frame: names of other frames are not visible in it, so a
+ * function sees only its parameters and the constants. Constants of the program and loop variables
+ * stay numbers as long as possible: a condition made of them alone is decided here. */
 #include "lang/ail/walk.h"
 
 #include "lang/ail/constant.h"
@@ -469,7 +468,7 @@ static tn_ail_operand misplaced(tn_ail_walk *w, const tn_ail_expr *expr) {
   w->failed = true;
   tn_ail_report_syntax(w->program, expr->at,
                        expr->form == TN_AIL_EXPR_LIST
-                           ? "a list stands where a value is needed"
+                           ? "a list is used where a value is needed"
                            : "`@` refers to a dimension in the shape of a reshape only");
   return tn_ail_wrong();
 }

@@ -1,10 +1,9 @@
-/* lang/ail/walk_shapes.c: operations on shapes whose lengths may be names.
+/* lang/ail/walk_shapes.c: makes operations on shapes with named lengths.
  *
- * The rules of op/ treat two names as two lengths. In AILang `x [B, D]` and
- * `W [K, 2]` may still meet, when D and K turn out equal. So when a rule refuses
- * shapes that have names in them, the names at the place of the misfit are
- * forgotten and the rule is asked again; what it refuses then is wrong whatever
- * the lengths are. */
+ * The rules of op/ treat two names as two lengths. In AILang `x [B, D]` times `W [K, 2]` may still
+ * be valid, if D and K turn out equal. So when a rule refuses shapes with names, the names in the
+ * mismatched dimension are replaced by unknown lengths and the rule is applied again; what it
+ * refuses then is wrong for all lengths. */
 #include "base/number.h"
 #include "lang/ail/walk.h"
 #include "op/fault.h"
@@ -77,7 +76,7 @@ bool tn_ail_shapes_differ(const tn_shape *a, const tn_shape *b, int *dimension) 
   return a->rank != b->rank;
 }
 
-/* ---- faults in the words of the language ---- */
+/* ---- faults with the codes of the language ---- */
 
 tn_field tn_ail_function_field(const tn_ail_site *site, tn_op op) {
   if (site->written.len > 0) return TN_TEXT("function", site->written);
@@ -170,7 +169,7 @@ bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fa
       return report_argument(w, site, fault->op, TN_LIT("axes of length 1"),
                              tn_ail_shape_field(w, "got", left));
     case TN_FAULT_BOUNDS:
-      return report_argument(w, site, fault->op, TN_LIT("places inside the tensor"),
+      return report_argument(w, site, fault->op, TN_LIT("indices inside the tensor"),
                              TN_INT("got", fault->got));
     case TN_FAULT_ARGUMENT:
       return report_argument(w, site, fault->op, tn_str_of(fault->reason), TN_INT("got", fault->got));

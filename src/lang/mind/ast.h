@@ -92,12 +92,13 @@ struct tn_mind_node {
   bool in_parens;           /* written inside parentheses of its own */
   uint32_t start, end;      /* of the expression */
   uint32_t from, to;        /* with its parentheses */
+  uint8_t dtype;            /* check: of a binary operator: the tn_dtype in which its operands meet */
   tn_mind_node *next;       /* in the list it belongs to */
   tn_mind_node *left, *up;  /* of a chain; see above */
   tn_mind_word keyword;     /* of an argument: name 0 when it is given by position */
   /* check */
   const tn_mind_type *type; /* NULL until checked */
-  uint32_t place;           /* of an argument of a program's function: which parameter it is for */
+  uint32_t place;           /* of an argument: which parameter it is for; of print: any number */
   union {
     struct {
       int64_t integer;      /* of an integer */
@@ -257,6 +258,17 @@ static inline tn_span tn_mind_span(const tn_mind_unit *unit, const tn_mind_node 
 }
 static inline tn_span tn_mind_word_span(const tn_mind_unit *unit, const tn_mind_word *word) {
   return tn_mind_at(unit, word->start, word->end);
+}
+
+/* The statement whose value is the block's; NULL: there is none. */
+static inline tn_mind_node *tn_mind_last(const tn_mind_block *block) {
+  tn_mind_node *last = block->first;
+  while (last && last->next) last = last->next;
+  return last;
+}
+/* [a, b] or (a, b). */
+static inline bool tn_mind_is_list(const tn_mind_node *node) {
+  return node->kind == TN_MIND_LIST || node->kind == TN_MIND_TUPLE;
 }
 
 /* How deep brackets, calls, ifs and blocks nest in a text. */

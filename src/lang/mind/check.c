@@ -47,22 +47,14 @@ static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn
     effects |= effect;
     if (effect) continue;
     effects = UNKNOWN_EFFECTS; /* which was meant is not known, so none is missing */
-    tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, &fn->effects[i]),
-              TN_STR("expected", "an effect: io, fileread, filewrite, clock or random"), TN_TEXT("got", text),
-              TN_TEXT("suggestion", tn_str_suggest(text, known, TN_MIND_EFFECT_COUNT)));
+    tn_mind_unknown_word(c->mind, tn_mind_word_span(c->unit, &fn->effects[i]),
+                         "an effect: io, fileread, filewrite, clock or random", text, known,
+                         TN_MIND_EFFECT_COUNT);
   }
   return effects;
 }
 
 /* ---- functions ---- */
-
-static bool repeats_param(tn_mind_checker *c, const tn_mind_definition *fn, uint32_t index) {
-  const tn_mind_word *word = &fn->params[index].word;
-  if (tn_mind_mark_name(c->mind, word->name, index) || c->mind->arena->failed) return false;
-  tn_report(tn_mind_diags(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
-            TN_STR("message", "two parameters have the same name"));
-  return true;
-}
 
 static tn_mind_function *function_new(tn_mind_checker *c, const tn_mind_definition *fn) {
   tn_arena *arena = c->mind->arena;
@@ -123,7 +115,8 @@ static tn_mind_function *declare_function(tn_mind_checker *c, const tn_mind_defi
   tn_mind_begin_names(c->mind);
   for (uint32_t i = 0; i < fn->count; i++) {
     f->param_types[i] = tn_mind_resolve(c, fn->params[i].annotation);
-    f->failed |= f->param_types[i]->kind == TN_MIND_T_ERROR || repeats_param(c, fn, i);
+    f->failed |= f->param_types[i]->kind == TN_MIND_T_ERROR;
+    f->failed |= tn_mind_repeats(c, &fn->params[i].word, i, "two parameters have the same name");
   }
   if (!gather_sizes(c->mind, f)) return NULL;
   f->result = tn_mind_resolve(c, fn->result);
@@ -197,46 +190,30 @@ static tn_mind_variable *bind(tn_mind_checker *c, const tn_mind_word *word, cons
   return variable;
 }
 
-static void repeated_name(tn_mind_checker *c, const tn_mind_word *word) {
-  if (c->mind->arena->failed) return;
-  tn_report(tn_mind_diags(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
-            TN_STR("message", "two names of this tuple are the same"));
-}
-
 /* let (a, b) = pair */
 static void bind_items(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
-  bool tuple = type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST,
-       shape = type->kind == TN_MIND_T_SHAPE;
-  uint32_t count = shape ? (uint32_t)type->shape.rank : tuple ? type->count : 0;
-  bool fits = (tuple || shape) && count == node->let.count;
-  if (!fits && type->kind != TN_MIND_T_ERROR) {
-    tn_mind_expected(c->mind, tn_mind_here(c, node->let.value), "a tuple with one item for each name", type);
-  }
+  bool fits = tn_mind_has_positions(type) && tn_mind_item_count(type) == node->let.count;
+  tn_span at = tn_mind_here(c, node->let.value);
+  if (!fits) tn_mind_expected(c->mind, at, "a tuple with one item for each name", type);
   tn_mind_begin_names(c->mind);
   for (uint32_t i = 0; i < node->let.count; i++) {
     const tn_mind_type *item = &tn_mind_type_error;
-    if (!tn_mind_mark_name(c->mind, node->let.words[i].name, i)) repeated_name(c, &node->let.words[i]);
-    if (fits && tuple) item = type->items[i];
-    if (fits && shape) item = tn_mind_type_scalar(TN_I32);
+    tn_mind_repeats(c, &node->let.words[i], i, "two names of this tuple are the same");
+    if (fits) item = tn_mind_item_type(c, type, i, at);
     node->let.variables[i] = bind(c, &node->let.words[i], tn_mind_bound_type(c->mind, item), NULL);
   }
-}
-
-static const tn_mind_type *annotated(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
-  const tn_mind_type *wanted = tn_mind_resolve(c, node->let.annotation);
-  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
-  tn_mind_node *value = node->let.value;
-  tn_mind_target_type target = { wanted, &symbols, "let", tn_mind_at(c->unit, value->from, value->to) };
-  return tn_mind_fit(c, &target, value, type);
 }
 
 static const tn_mind_type *check_let(tn_mind_checker *c, tn_mind_node *node) {
   const tn_mind_type *type = tn_mind_check_expression(c, node->let.value), *declared = NULL;
   uint32_t count = node->let.word.name ? 1 : node->let.count;
-  if (node->let.annotation)
-    type = declared = annotated(c, node, type);
-  else
+  tn_mind_node *value = node->let.value;
+  if (node->let.annotation) {
+    tn_span at = tn_mind_at(c->unit, value->from, value->to);
+    type = declared = tn_mind_meet(c, tn_mind_resolve(c, node->let.annotation), "let", at, value, type);
+  } else {
     type = tn_mind_bound_type(c->mind, type);
+  }
   if (!c->function) check_queue(c->mind); /* before the new name can be seen */
   node->let.variables = tn_arena_array(c->mind->arena, count, sizeof *node->let.variables);
   if (!node->let.variables) return &tn_mind_type_error;
@@ -245,9 +222,9 @@ static const tn_mind_type *check_let(tn_mind_checker *c, tn_mind_node *node) {
     return type;
   }
   tn_mind_variable *variable = node->let.variables[0] = bind(c, &node->let.word, type, declared);
-  if (variable) variable->value = node->let.value;
-  tn_mind_node *closure = node->let.value->kind == TN_MIND_CLOSURE ? node->let.value : NULL;
-  if (closure && closure->closure.state) closure->closure.state->name = node->let.word.name;
+  if (variable) variable->value = value;
+  bool closure = value->kind == TN_MIND_CLOSURE && value->closure.state;
+  if (closure) value->closure.state->name = node->let.word.name;
   return type;
 }
 
@@ -307,25 +284,19 @@ static bool keeps_type(tn_stack *stack, const tn_mind_sizes *sizes, const tn_min
   if (tn_mind_type_is_single(type)) return tn_mind_type_is_value(kept);
   bool tensors = kept->kind == TN_MIND_T_TENSOR && type->kind == TN_MIND_T_TENSOR;
   if (!tensors || !has_dtype(type, value, kept->dtype)) return false;
-  tn_shape shape; /* a size that is not known before the program runs may be the right one */
-  int dimension;
-  return (kept->device == type->device || type->fresh) && kept->shape.rank == type->shape.rank &&
-         tn_mind_unify_branches(sizes, &kept->shape, &type->shape, &shape, &dimension);
+  return (kept->device == type->device || type->fresh) &&
+         tn_mind_shapes_agree(sizes, &kept->shape, &type->shape);
 }
 
 /* An annotated type stays: a scalar fills it, i32 widens to it, anything else is an error. */
 static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *kept,
                                            const tn_mind_type *type) {
   tn_mind_node *value = node->let.value;
-  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
-  tn_mind_target_type target = { kept, &symbols, "let", tn_mind_at(c->unit, value->from, value->to) };
+  tn_span at = tn_mind_at(c->unit, value->from, value->to);
   if (type->kind == TN_MIND_T_ERROR || kept->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
-  if (keeps_type(&c->mind->host->heap->stack, symbols.sizes, kept, type, value))
-    return tn_mind_fit(c, &target, value, type);
-  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, target.at,
-                                 TN_TEXT("expected", tn_mind_describe(c->mind, kept)),
-                                 TN_TEXT("got", tn_mind_describe(c->mind, type)),
-                                 TN_TEXT("name", tn_mind_name_text(c, node->let.word.name))));
+  if (keeps_type(&c->mind->host->heap->stack, tn_mind_sizes_here(c), kept, type, value))
+    return tn_mind_meet(c, kept, "let", at, value, type);
+  return tn_mind_wrong(tn_mind_types_differ(c->mind, at, kept, type, node->let.word.name, TN_LIT("")));
 }
 
 static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *node) {

@@ -1,4 +1,4 @@
-/* lang/mind/check.h: what the files of the checker share.
+/* lang/mind/check.h: shared by the files of the checker.
  *
  *   check.c           units, statements, functions, blocks
  *   check_expression.c  operators, names, lists, fields
@@ -94,6 +94,8 @@ bool tn_mind_is_symbol(const tn_mind_checker *c, tn_name name);
  * tn_mind_mark_name says whether the name is new in the list. */
 void tn_mind_begin_names(tn_mind *mind);
 bool tn_mind_mark_name(tn_mind *mind, tn_name name, uint32_t index);
+/* Marks the name; whether it was in the list already, which is reported as E1001. */
+bool tn_mind_repeats(tn_mind_checker *c, const tn_mind_word *word, uint32_t index, const char *message);
 /* The index of the name in the list; -1: it is not there. */
 int64_t tn_mind_marked(const tn_mind *mind, tn_name name);
 /* The name a user most likely meant; nothing where no more diagnostics are kept.
@@ -115,17 +117,20 @@ void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str functi
 /* Gives every node below a type. Never NULL. */
 const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *node);
 const tn_mind_type *tn_mind_function_type(tn_mind_checker *c, tn_mind_callable callable);
+/* A tuple, a list or a shape. */
+bool tn_mind_has_positions(const tn_mind_type *type);
+int64_t tn_mind_item_count(const tn_mind_type *type);
+/* One item of it; reports E2109 where there is none, E2001 for a size that is not an i32. */
+const tn_mind_type *tn_mind_item_type(tn_mind_checker *c, const tn_mind_type *type, int64_t index,
+                                      tn_span at);
 /* Reports E2001 for what is neither a single number nor a tensor without dimensions. */
 void tn_mind_check_condition(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type);
 
 /* ---- check_branch.c ---- */
 
 const tn_mind_type *tn_mind_check_if(tn_mind_checker *c, tn_mind_node *node);
-/* One type for the branches of an if, at `at`; `nodes` are their last expressions or NULL. */
-const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
-                                        const tn_mind_type *right, tn_mind_node *right_node, tn_span at);
-/* The same of scalars, as operators and branches have it: literals take the dtype of the other side. NULL,
- * without a report: there is none. */
+/* One type for two scalars, as operators and branches have it: literals take the dtype of the other side. The
+ * nodes may be NULL. NULL, without a report: there is none. */
 const tn_mind_type *tn_mind_unify_scalars(tn_mind_checker *c, const tn_mind_type *left,
                                           tn_mind_node *left_node, const tn_mind_type *right,
                                           tn_mind_node *right_node);
@@ -153,6 +158,9 @@ typedef struct {
  * `node` may be NULL when the value is not written here. */
 const tn_mind_type *tn_mind_fit(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
                                 const tn_mind_type *type);
+/* The same where the names of dimensions in the wanted type stand for themselves. */
+const tn_mind_type *tn_mind_meet(tn_mind_checker *c, const tn_mind_type *wanted, const char *op, tn_span at,
+                                 tn_mind_node *node, const tn_mind_type *type);
 /* Whether a scalar may join tensors of that dtype; reports E2004 or E2006 at the span. `scalar_left` says
  * how the fields are filled in. Literals settle. */
 bool tn_mind_promote(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *scalar, tn_dtype dtype,

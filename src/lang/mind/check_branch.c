@@ -73,12 +73,8 @@ void tn_mind_join_ways(tn_mind_checker *c, tn_mind_change *const *ways, int coun
       if (is_done(ways, i, change)) continue;
       const tn_mind_type *type = change->after;
       for (int k = 0; k < count && type; k++) type = merged(c, type, tn_mind_type_after(ways[k], change));
-      if (!type) {
-        tn_report(tn_mind_diags(c), TN_DIAG_E2001, at,
-                  TN_TEXT("expected", tn_mind_describe(c->mind, change->before)),
-                  TN_TEXT("got", tn_mind_describe(c->mind, change->after)),
-                  TN_TEXT("name", tn_mind_name_text(c, change->variable->name)));
-      }
+      if (!type)
+        tn_mind_types_differ(c->mind, at, change->before, change->after, change->variable->name, TN_LIT(""));
       tn_mind_change_type(c, change->variable, type ? type : &tn_mind_type_error);
     }
   }
@@ -151,6 +147,9 @@ static TN_OWN_FRAME const tn_mind_type *unify_tensors(tn_mind_checker *c, const 
                 TN_TEXT("got", tn_mind_describe_shape(c->mind, b)), TN_INT("dimension", dimension)));
 }
 
+static const tn_mind_type *unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
+                                       const tn_mind_type *right, tn_mind_node *right_node, tn_span at);
+
 static tn_mind_node *written_items(const tn_mind_node *node) {
   return node && node->kind == TN_MIND_TUPLE ? node->list.items : NULL;
 }
@@ -163,7 +162,7 @@ static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *l
   if (!items || !tn_mind_room(c->mind)) return &tn_mind_type_error;
   for (uint32_t i = 0; i < left->count; i++) {
     const tn_mind_type *a = x ? x->type : left->items[i], *b = y ? y->type : right->items[i];
-    items[i] = tn_mind_unify_types(c, a, x, b, y, at);
+    items[i] = unify_types(c, a, x, b, y, at);
     if (items[i]->kind == TN_MIND_T_ERROR) return items[i];
     if (x) x = x->next;
     if (y) y = y->next;
@@ -187,8 +186,8 @@ static const tn_mind_type *unify_functions(tn_mind_checker *c, const tn_mind_typ
                 TN_HINT(TN_LIT("bind each with the type they share: `let f: fn(f32) -> f32 = |x| x`"))));
 }
 
-const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
-                                        const tn_mind_type *right, tn_mind_node *right_node, tn_span at) {
+static const tn_mind_type *unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
+                                       const tn_mind_type *right, tn_mind_node *right_node, tn_span at) {
   const tn_mind_type *result = NULL;
   if (left->kind == TN_MIND_T_ERROR || right->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
   if (tn_mind_type_is_value(left) && tn_mind_type_is_value(right)) {
@@ -198,8 +197,7 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
   } else if (left->kind == TN_MIND_T_FN && right->kind == TN_MIND_T_FN) {
     return unify_functions(c, left, right, at);
   } else if (left->kind == right->kind) {
-    bool items =
-        left->kind == TN_MIND_T_TUPLE || left->kind == TN_MIND_T_LIST || left->kind == TN_MIND_T_GRAD;
+    bool items = tn_mind_type_has_items(left);
     if (items && left == right && left->settled) return left;
     if (items && left->count == right->count) return unify_items(c, left, left_node, right, right_node, at);
     if (left->kind == TN_MIND_T_SHAPE)
@@ -209,9 +207,7 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
       result = tn_mind_type_plain(c->mind->arena, left);
   }
   if (result) return result;
-  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, at,
-                                 TN_TEXT("expected", tn_mind_describe(c->mind, left)),
-                                 TN_TEXT("got", tn_mind_describe(c->mind, right))));
+  return tn_mind_wrong(tn_mind_types_differ(c->mind, at, left, right, 0, TN_LIT("")));
 }
 
 /* A literal in one branch becomes what another branch is, also when that comes later. */
@@ -247,7 +243,7 @@ const tn_mind_type *tn_mind_check_if(tn_mind_checker *c, tn_mind_node *node) {
     const tn_mind_type *block = types[ways] = tn_mind_check_block(c, &branch->block, &last);
     changes[ways++] = tn_mind_branch_end(c, &saved);
     if (!node->branch.has_else) continue;
-    type = type ? tn_mind_unify_types(c, type, tail, block, last, at) : block;
+    type = type ? unify_types(c, type, tail, block, last, at) : block;
     if (!tail) tail = last;
   }
   if (!node->branch.has_else) changes[ways++] = NULL; /* the way on which nothing happens */

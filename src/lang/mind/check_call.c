@@ -66,9 +66,7 @@ static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
     tn_text_puts(&text, most == least + 1 ? " or " : " to ");
     tn_text_uint(&text, most);
   }
-  tn_str result = tn_arena_str(mind->arena, tn_text_str(&text));
-  tn_text_free(&text);
-  return result;
+  return tn_mind_kept_text(mind, &text);
 }
 
 static TN_OWN_FRAME bool report_count(tn_mind_checker *c, tn_span at, tn_str function,
@@ -98,9 +96,7 @@ static tn_str names_of_parameters(const caller *by, const tn_str *names, size_t 
     if (i) tn_text_puts(&text, ", ");
     tn_text_add(&text, names[i]);
   }
-  tn_str hint = tn_arena_str(by->c->mind->arena, tn_text_str(&text));
-  tn_text_free(&text);
-  return hint;
+  return tn_mind_kept_text(by->c->mind, &text);
 }
 
 static bool unknown_keyword(const caller *by, const signature *of, const tn_mind_node *arg) {
@@ -149,10 +145,10 @@ static TN_OWN_FRAME bool bind_arguments(const caller *by, const signature *of, t
     tn_name keyword = arg->keyword.name;
     int64_t at = keyword ? keyword_place(by, of, keyword, &marked) : position++;
     if (at < 0) return unknown_keyword(by, of, arg);
+    arg->place = (uint32_t)at;
     if (at >= (int64_t)of->places && at < (int64_t)of->count) continue; /* a further argument of print */
     if (at >= (int64_t)of->places || bound[at]) return wrong_count(by, of);
     bound[at] = arg;
-    arg->place = (uint32_t)at;
   }
   return !misses_one(of, bound) || wrong_count(by, of);
 }
@@ -160,7 +156,7 @@ static TN_OWN_FRAME bool bind_arguments(const caller *by, const signature *of, t
 /* Arguments of a call that is wrong are still checked for errors of their own. */
 static const tn_mind_type *check_anyway(tn_mind_checker *c, tn_mind_node *call) {
   for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
-    bool word = arg->kind == TN_MIND_NAME || arg->kind == TN_MIND_TUPLE || arg->kind == TN_MIND_LIST;
+    bool word = arg->kind == TN_MIND_NAME || tn_mind_is_list(arg);
     if (!word) tn_mind_check_expression(c, arg); /* f32 and (N, 3) may have been meant as words */
   }
   return &tn_mind_type_error;
@@ -338,7 +334,10 @@ static const tn_mind_type *check_library_call(tn_mind_checker *c, tn_mind_node *
   of.first = place + by.skipped;
   if (entry->special == TN_MIND_PRINT) of.count = UINT32_MAX;
   if (receiver && !entry->count) wrong_count(&by, &of);
-  if (receiver) bound[place] = receiver;
+  if (receiver) {
+    bound[place] = receiver;
+    receiver->place = place;
+  }
   if ((receiver && !entry->count) || !bind_arguments(&by, &of, bound)) return check_anyway(c, node);
   for (int i = 0; i < entry->count; i++) args[i].node = bound[i];
   if (receiver) args[place].type = receiver->type;
@@ -348,11 +347,11 @@ static const tn_mind_type *check_library_call(tn_mind_checker *c, tn_mind_node *
 
 /* What stands before the bracket, as the program wrote it. */
 static TN_OWN_FRAME tn_str callee_text(tn_mind_checker *c, const tn_mind_node *callee) {
-  tn_span at = tn_mind_here(c, callee);
+  if (callee->kind == TN_MIND_NAME) return tn_mind_name_text(c, callee->name.name);
   bool field = callee->kind == TN_MIND_FIELD && callee->field.word.name; /* else pair.1, which has no name */
-  if (field && callee->left->type) at = tn_mind_word_span(c->unit, &callee->field.word);
-  bool word = callee->kind == TN_MIND_NAME || field;
-  if (word) return tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, at));
+  if (field && callee->left->type) return tn_mind_name_text(c, callee->field.word.name);
+  tn_span at = tn_mind_here(c, callee);
+  if (field) return tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, at));
   if (callee->type && callee->type->kind == TN_MIND_T_FN)
     return tn_mind_callable_name(c->mind, callee->type->callable);
   return TN_LIT("closure");

@@ -215,8 +215,8 @@ static TN_OWN_FRAME bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
   if (c->mind->depth < TN_MIND_CALL_LIMIT && !cyclic) return false;
   tn_report(tn_mind_diags(c), TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
             TN_STR("what", "this call of closures"),
-            TN_HINT(cyclic ? TN_LIT("closures do not call each other in a circle; write one as a `fn`, which "
-                                    "says what it gives")
+            TN_HINT(cyclic ? TN_LIT("closures cannot be recursive; write one as a `fn`, which declares its "
+                                    "result")
                            : TN_LIT("")));
   return true;
 }

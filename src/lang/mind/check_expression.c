@@ -10,17 +10,15 @@
 
 typedef struct {
   tn_mind_checker *c;
-  tn_mind_node *left_node, *right_node;
+  tn_mind_node *node;
   const tn_mind_type *left, *right;
   tn_op op;
   tn_span at;
 } operation;
 
 static const tn_mind_type *not_alike(const operation *o) {
-  return tn_mind_wrong(tn_report(tn_mind_diags(o->c), TN_DIAG_E2001, o->at,
-                                 TN_TEXT("expected", tn_mind_describe(o->c->mind, o->left)),
-                                 TN_TEXT("got", tn_mind_describe(o->c->mind, o->right)),
-                                 TN_HINT(tn_mind_conversion_hint(o->left, o->right))));
+  tn_str hint = tn_mind_conversion_hint(o->left, o->right);
+  return tn_mind_wrong(tn_mind_types_differ(o->c->mind, o->at, o->left, o->right, 0, hint));
 }
 
 static bool is_equality(tn_op op) { return op == TN_OP_EQ || op == TN_OP_NE; }
@@ -37,11 +35,14 @@ static const tn_mind_type *known_result(const operation *o, const tn_mind_type *
 static const tn_mind_type *scalars(const operation *o) {
   bool left_bool = o->left->dtype == TN_BOOL, right_bool = o->right->dtype == TN_BOOL;
   if (o->op == TN_OP_MATMUL) return tn_mind_wrong(tn_mind_expected(o->c->mind, o->at, "tensors", o->left));
+  o->node->dtype = TN_BOOL;
   if (left_bool && right_bool && is_equality(o->op)) return tn_mind_type_scalar(TN_BOOL);
   if (left_bool || right_bool)
     return tn_mind_wrong(tn_mind_expected(o->c->mind, o->at, "a number", tn_mind_type_scalar(TN_BOOL)));
-  const tn_mind_type *common = tn_mind_unify_scalars(o->c, o->left, o->left_node, o->right, o->right_node);
+  const tn_mind_type *common =
+      tn_mind_unify_scalars(o->c, o->left, o->node->left, o->right, o->node->right);
   if (!common) return not_alike(o);
+  o->node->dtype = common->dtype;
   bool fold = o->left->known && o->right->known && tn_dtype_in(common->dtype, TN_INTS);
   const tn_mind_type *known = fold ? known_result(o, common) : NULL;
   if (known) return known;
@@ -50,11 +51,9 @@ static const tn_mind_type *scalars(const operation *o) {
 }
 
 static const tn_mind_type *check_binary(tn_mind_checker *c, tn_mind_node *node) {
-  operation o = { .c = c,
-                  .left_node = node->left,
-                  .right_node = node->right,
-                  .op = tn_mind_operator_op(node->op),
-                  .at = tn_mind_here(c, node) };
+  operation o = {
+    .c = c, .node = node, .op = tn_mind_operator_op(node->op), .at = tn_mind_here(c, node)
+  };
   o.left = node->left->type;
   o.right = tn_mind_check_expression(c, node->right);
   if (o.left->kind == TN_MIND_T_ERROR || o.right->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
@@ -66,7 +65,8 @@ static const tn_mind_type *check_binary(tn_mind_checker *c, tn_mind_node *node) 
     return tn_mind_wrong(tn_mind_expected(c->mind, o.at, "a number or a tensor", side));
   }
   if (o.left->kind == TN_MIND_T_SCALAR && o.right->kind == TN_MIND_T_SCALAR) return scalars(&o);
-  tn_mind_given args[] = { { o.left_node, o.left }, { o.right_node, o.right } };
+  node->dtype = (o.left->kind == TN_MIND_T_TENSOR ? o.left : o.right)->dtype;
+  tn_mind_given args[] = { { node->left, o.left }, { node->right, o.right } };
   tn_mind_entry entry = tn_mind_operator_entry(o.op, 2);
   return tn_mind_check_library(c, &entry, args, NULL, o.at);
 }
@@ -267,17 +267,21 @@ static const tn_mind_type *check_record_field(tn_mind_checker *c, tn_mind_node *
                                  TN_TEXT("suggestion", near)));
 }
 
-static const tn_mind_type *item_type(tn_mind_checker *c, const tn_mind_type *type, int64_t index,
-                                     tn_span at) {
-  int64_t count = type->kind == TN_MIND_T_SHAPE ? (int64_t)type->shape.rank : (int64_t)type->count;
-  if (!tn_mind_position(c->mind, index, count, at, &index)) return &tn_mind_type_error;
-  if (type->kind != TN_MIND_T_SHAPE) return type->items[index];
-  int64_t dim = type->shape.dim[index];
-  bool fits = tn_dim_is_known(dim) && dim <= INT32_MAX;
-  return fits ? tn_mind_type_known(c->mind->arena, TN_I32, dim, false) : tn_mind_type_scalar(TN_I32);
+int64_t tn_mind_item_count(const tn_mind_type *type) {
+  return type->kind == TN_MIND_T_SHAPE ? (int64_t)type->shape.rank : (int64_t)type->count;
 }
 
-static bool has_positions(const tn_mind_type *type) {
+const tn_mind_type *tn_mind_item_type(tn_mind_checker *c, const tn_mind_type *type, int64_t index,
+                                      tn_span at) {
+  if (!tn_mind_position(c->mind, index, tn_mind_item_count(type), at, &index)) return &tn_mind_type_error;
+  if (type->kind != TN_MIND_T_SHAPE) return type->items[index];
+  int64_t dim = type->shape.dim[index];
+  if (!tn_dim_is_known(dim)) return tn_mind_type_scalar(TN_I32);
+  if (!tn_mind_size_fits(c->mind, dim, &type->shape, 0, at)) return &tn_mind_type_error;
+  return tn_mind_type_known(c->mind->arena, TN_I32, dim, false);
+}
+
+bool tn_mind_has_positions(const tn_mind_type *type) {
   return type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST || type->kind == TN_MIND_T_SHAPE;
 }
 
@@ -289,7 +293,8 @@ static const tn_mind_type *check_field(tn_mind_checker *c, tn_mind_node *node) {
   if (!left) return check_qualified(c, node);
   if (left->kind == TN_MIND_T_ERROR) return left;
   if (!node->field.word.name) {
-    if (has_positions(left)) return item_type(c, left, node->field.index, tn_mind_here(c, node));
+    if (tn_mind_has_positions(left))
+      return tn_mind_item_type(c, left, node->field.index, tn_mind_here(c, node));
     return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, node), "a tuple", left));
   }
   if (left->kind == TN_MIND_T_GRAD && !is_callee(node)) return check_record_field(c, node, left);
@@ -301,22 +306,20 @@ static const tn_mind_type *check_field(tn_mind_checker *c, tn_mind_node *node) {
 const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node) {
   const tn_mind_type *left = node->left->type;
   tn_mind_node *index = node->call.args;
-  if (!has_positions(left) || node->call.count != 1)
+  if (!tn_mind_has_positions(left) || node->call.count != 1)
     return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, node), "a tensor", left));
   const tn_mind_type *type = tn_mind_check_expression(c, index);
   if (type->kind == TN_MIND_T_ERROR) return type;
   bool whole = type->kind == TN_MIND_T_SCALAR && tn_dtype_in(type->dtype, TN_INTS);
   if (whole && left->kind == TN_MIND_T_SHAPE && !type->known) return tn_mind_type_scalar(TN_I32);
-  if (tn_mind_type_is_single(type) && tn_dtype_in(type->dtype, TN_FLOATS)) {
-    return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2006, tn_mind_here(c, node),
-                                   TN_STR("op", "index"), TN_STR("expected", "i32 or i64"),
-                                   TN_STR("got", tn_dtype_name(type->dtype))));
-  }
+  if (tn_mind_type_is_single(type) && tn_dtype_in(type->dtype, TN_FLOATS))
+    return tn_mind_wrong(
+        tn_mind_refuse_dtype(c->mind, tn_mind_here(c, node), "index", "i32 or i64", type->dtype));
   if (!whole || !type->known) {
     return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, index),
                                           "an integer that is known before the program runs", type));
   }
-  return item_type(c, left, type->integer, tn_mind_here(c, node));
+  return tn_mind_item_type(c, left, type->integer, tn_mind_here(c, node));
 }
 
 /* ---- lists and tuples ---- */
@@ -325,11 +328,10 @@ const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node) 
 typedef struct {
   tn_mind_checker *c;
   tn_mind_node *list; /* all of it */
-  bool numbers, truths, failed;
+  bool numbers, truths;
 } data;
 
 static bool ragged(data *d, tn_mind_node *row, int64_t expected, int64_t got) {
-  d->failed = true;
   return tn_report(tn_mind_diags(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list),
                    TN_INT("expected", expected), TN_INT("got", got),
                    TN_HINT(TN_LIT("the rows of a tensor are equally long")),
@@ -341,11 +343,10 @@ static bool uneven(data *d, const tn_mind_node *item, int depth) {
   const tn_mind_node *first = d->list->list.items;
   bool row = item->kind == TN_MIND_LIST;
   for (int i = 0; i < depth; i++) first = first->list.items;
-  d->failed = true;
   return tn_report(
       tn_mind_diags(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list),
       TN_STR("expected", row ? "a number" : "a row"), TN_STR("got", row ? "a row" : "a number"),
-      TN_STR("problem", row ? "a row stands among numbers" : "a number stands among rows"),
+      TN_STR("problem", row ? "a row is mixed with numbers" : "a number is mixed with rows"),
       TN_HINT(TN_LIT("the elements of a list are all numbers, or all rows of the same length")),
       TN_NOTE(tn_mind_at(d->c->unit, first->from, first->to), row ? "a number" : "a row"),
       TN_NOTE(tn_mind_at(d->c->unit, item->from, item->to), row ? "a row" : "a number"));
@@ -353,26 +354,18 @@ static bool uneven(data *d, const tn_mind_node *item, int depth) {
 
 static bool check_element(data *d, tn_mind_node *item) {
   const tn_mind_type *type = item->type;
-  if (!tn_mind_type_is_single(type)) {
-    d->failed = true;
-    return tn_mind_expected(d->c->mind, tn_mind_at(d->c->unit, item->from, item->to), "a number", type);
-  }
+  tn_span at = tn_mind_at(d->c->unit, item->from, item->to);
+  if (!tn_mind_type_is_single(type)) return tn_mind_expected(d->c->mind, at, "a number", type);
   *(type->dtype == TN_BOOL ? &d->truths : &d->numbers) = true;
   if (!d->truths || !d->numbers) return true;
-  d->failed = true;
-  return tn_mind_expected(d->c->mind, tn_mind_at(d->c->unit, item->from, item->to),
-                          type->dtype == TN_BOOL ? "a number" : "a truth value", type);
+  return tn_mind_expected(d->c->mind, at, type->dtype == TN_BOOL ? "a number" : "a truth value", type);
 }
 
 /* The sizes below `list`, whose elements have been given types.
  * recursion: TN_RANK_LIMIT deep. */
 static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) {
   bool first = shape->rank <= depth;
-  if (depth >= TN_RANK_LIMIT) {
-    d->failed = true;
-    return tn_report(tn_mind_diags(d->c), TN_DIAG_E_RANK_LIMIT, tn_mind_here(d->c, d->list),
-                     TN_INT("rank", depth + 1), TN_INT("limit", TN_RANK_LIMIT));
-  }
+  if (!tn_mind_refuse_rank(d->c->mind, depth + 1, tn_mind_here(d->c, d->list))) return false;
   if (first)
     shape->dim[shape->rank++] = list->list.count;
   else if (shape->dim[depth] != list->list.count)
@@ -380,7 +373,7 @@ static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) 
   for (tn_mind_node *item = list->list.items; item; item = item->next) {
     bool nested = item->kind == TN_MIND_LIST,
          leaf = depth + 1 == shape->rank && !(first && item == list->list.items);
-    if (!nested && item->type->kind == TN_MIND_T_ERROR) return !(d->failed = true); /* it may be a row */
+    if (!nested && item->type->kind == TN_MIND_T_ERROR) return false; /* it may be a row */
     if (nested && leaf) return uneven(d, item, depth);
     if (!nested && depth + 1 < shape->rank) return uneven(d, item, depth);
     if (nested ? !data_shape(d, item, depth + 1, shape) : !check_element(d, item)) return false;
@@ -388,21 +381,11 @@ static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) 
   return true;
 }
 
-static bool has_zero(const tn_shape *shape) {
-  for (int i = 0; i < shape->rank; i++) {
-    if (shape->dim[i] == 0) return true;
-  }
-  return false;
-}
-
 static const tn_mind_type *data_type(tn_mind_checker *c, tn_mind_node *list) {
   data d = { .c = c, .list = list };
   tn_shape shape = { 0 };
-  if (!data_shape(&d, list, 0, &shape) || d.failed) return &tn_mind_type_error;
-  if (has_zero(&shape)) {
-    return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2105, tn_mind_here(c, list),
-                                   TN_TEXT("shape", tn_mind_describe_shape(c->mind, &shape))));
-  }
+  if (!data_shape(&d, list, 0, &shape)) return &tn_mind_type_error;
+  if (!tn_mind_refuse_empty(c->mind, &shape, tn_mind_here(c, list))) return &tn_mind_type_error;
   tn_mind_type type = { .kind = TN_MIND_T_TENSOR, .literal = !d.truths, .fresh = true, .shape = shape };
   type.dtype = d.truths ? TN_BOOL : TN_F32;
   list->list.is_data = true;
@@ -486,15 +469,11 @@ static const tn_mind_type *check_number(tn_mind_checker *c, tn_mind_node *node) 
 }
 
 static bool repeats_param(tn_mind_checker *c, const tn_mind_node *closure) {
+  bool repeats = false;
   tn_mind_begin_names(c->mind);
-  for (uint32_t i = 0; i < closure->closure.count; i++) {
-    const tn_mind_word *word = &closure->closure.params[i].word;
-    if (tn_mind_mark_name(c->mind, word->name, i) || c->mind->arena->failed) continue;
-    tn_report(tn_mind_diags(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
-              TN_STR("message", "two parameters have the same name"));
-    return true;
-  }
-  return false;
+  for (uint32_t i = 0; i < closure->closure.count && !repeats; i++)
+    repeats = tn_mind_repeats(c, &closure->closure.params[i].word, i, "two parameters have the same name");
+  return repeats;
 }
 
 static const tn_mind_type *check_closure(tn_mind_checker *c, tn_mind_node *node) {

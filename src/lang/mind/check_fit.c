@@ -12,14 +12,6 @@ static tn_str word_text(const tn_mind_checker *c, const tn_mind_word *word) {
   return tn_mind_name_text(c, word->name);
 }
 
-static const tn_mind_type *unknown_word(tn_mind_checker *c, const tn_mind_word *word, const char *expected,
-                                        const tn_str *known, size_t count) {
-  tn_str text = word_text(c, word);
-  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, word),
-                                 TN_STR("expected", expected), TN_TEXT("got", text),
-                                 TN_TEXT("suggestion", tn_str_suggest(text, known, count))));
-}
-
 static const tn_mind_type *resolve_word(tn_mind_checker *c, const tn_mind_annotation *written) {
   static const tn_str known[] = { { "i32", 3 },  { "i64", 3 },    { "f32", 3 },  { "f64", 3 },
                                   { "bool", 4 }, { "string", 6 }, { "unit", 4 }, { "Tensor", 6 } };
@@ -27,30 +19,19 @@ static const tn_mind_type *resolve_word(tn_mind_checker *c, const tn_mind_annota
   tn_str text = word_text(c, &written->word);
   tn_dtype dtype;
   bool brackets = written->form == TN_MIND_WRITTEN_UNKNOWN;
-  if (brackets) return unknown_word(c, &written->word, "a type", &known[TENSOR], 1);
+  tn_span at = tn_mind_word_span(c->unit, &written->word);
+  if (brackets) return tn_mind_wrong(tn_mind_unknown_word(c->mind, at, "a type", text, &known[TENSOR], 1));
   if (tn_dtype_find(text, &dtype) && !tn_dtype_in(dtype, TN_STORAGE)) return tn_mind_type_scalar(dtype);
   if (tn_str_is(text, "string")) return &tn_mind_type_string;
   if (tn_str_is(text, "unit")) return &tn_mind_type_unit;
-  return unknown_word(c, &written->word, "a type", known, sizeof known / sizeof *known);
-}
-
-static bool has_zero(const tn_shape *shape) {
-  for (int i = 0; i < shape->rank; i++) {
-    if (shape->dim[i] == 0) return true;
-  }
-  return false;
+  return tn_mind_wrong(
+      tn_mind_unknown_word(c->mind, at, "a type", text, known, sizeof known / sizeof *known));
 }
 
 static bool check_dims(tn_mind_checker *c, const tn_mind_annotation *written) {
   tn_span at = tn_mind_at(c->unit, written->start, written->end);
-  if (written->rank > TN_RANK_LIMIT) {
-    return tn_report(tn_mind_diags(c), TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", written->rank),
-                     TN_INT("limit", TN_RANK_LIMIT));
-  }
-  if (has_zero(&written->shape)) {
-    return tn_report(tn_mind_diags(c), TN_DIAG_E2105, at,
-                     TN_TEXT("shape", tn_mind_describe_shape(c->mind, &written->shape)));
-  }
+  if (!tn_mind_refuse_rank(c->mind, written->rank, at)) return false;
+  if (!tn_mind_refuse_empty(c->mind, &written->shape, at)) return false;
   tn_fault fault = { .at = at, .op = TN_OP_FILL };
   tn_type type = { TN_F32, written->shape };
   tn_attrs attrs = { .shape = written->shape };
@@ -61,17 +42,13 @@ static bool check_dims(tn_mind_checker *c, const tn_mind_annotation *written) {
 }
 
 static const tn_mind_type *resolve_tensor(tn_mind_checker *c, const tn_mind_annotation *written) {
-  static const tn_str dtypes[] = { { "i32", 3 },  { "i64", 3 },  { "f32", 3 }, { "f64", 3 },
-                                   { "bool", 4 }, { "bf16", 4 }, { "f16", 3 } };
-  static const tn_str devices[] = { { "cpu", 3 }, { "gpu", 3 } };
+  const tn_mind_word *word = &written->word, *on = &written->device;
   tn_dtype dtype;
   tn_mind_device device = TN_MIND_CPU;
-  if (!tn_dtype_find(word_text(c, &written->word), &dtype)) {
-    return unknown_word(c, &written->word, "a dtype", dtypes, sizeof dtypes / sizeof *dtypes);
-  }
-  if (written->device.name && !tn_mind_device_find(word_text(c, &written->device), &device)) {
-    return unknown_word(c, &written->device, "cpu or gpu", devices, 2);
-  }
+  if (!tn_mind_read_dtype(c->mind, word_text(c, word), tn_mind_word_span(c->unit, word), &dtype))
+    return &tn_mind_type_error;
+  if (on->name && !tn_mind_read_device(c->mind, word_text(c, on), tn_mind_word_span(c->unit, on), &device))
+    return &tn_mind_type_error;
   if (!check_dims(c, written)) return &tn_mind_type_error;
   return tn_mind_type_tensor(c->mind->arena, dtype, &written->shape, device);
 }
@@ -130,8 +107,7 @@ static void settle_list(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) 
 }
 
 tn_mind_node *tn_mind_block_tail(const tn_mind_block *block) {
-  tn_mind_node *last = block->first;
-  while (last && last->next) last = last->next;
+  tn_mind_node *last = tn_mind_last(block);
   return last && last->kind < TN_MIND_LET ? last : NULL;
 }
 
@@ -179,6 +155,7 @@ void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
     if (node->kind == TN_MIND_IF) settle_branches(c, node, dtype);
     if (node->kind == TN_MIND_BINARY && node->right->type->literal) tn_mind_settle(c, node->right, dtype);
     node->type = settled_type(c, node->type, dtype);
+    node->dtype = node->type->dtype;
     if (node->kind != TN_MIND_BINARY && node->kind != TN_MIND_UNARY) return;
   }
 }
@@ -230,19 +207,13 @@ bool tn_mind_promote(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type 
 
 static const tn_mind_type *misfit(tn_mind_checker *c, const tn_mind_target_type *target,
                                   const tn_mind_type *type) {
-  if (type->kind != TN_MIND_T_ERROR) {
-    tn_report(tn_mind_diags(c), TN_DIAG_E2001, target->at,
-              TN_TEXT("expected", tn_mind_describe(c->mind, target->wanted)),
-              TN_TEXT("got", tn_mind_describe(c->mind, type)),
-              TN_HINT(tn_mind_conversion_hint(target->wanted, type)));
-  }
-  return &tn_mind_type_error;
+  tn_str hint = tn_mind_conversion_hint(target->wanted, type);
+  return tn_mind_wrong(tn_mind_types_differ(c->mind, target->at, target->wanted, type, 0, hint));
 }
 
 static const tn_mind_type *wrong_dtype(tn_mind_checker *c, const tn_mind_target_type *target, tn_dtype got) {
-  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2006, target->at, TN_STR("op", target->op),
-                                 TN_STR("expected", tn_dtype_name(target->wanted->dtype)),
-                                 TN_STR("got", tn_dtype_name(got))));
+  const char *wanted = tn_dtype_name(target->wanted->dtype);
+  return tn_mind_wrong(tn_mind_refuse_dtype(c->mind, target->at, target->op, wanted, got));
 }
 
 /* The wanted scalar, still known if the value was. */
@@ -392,4 +363,10 @@ const tn_mind_type *tn_mind_fit(tn_mind_checker *c, const tn_mind_target_type *t
       return type->kind == TN_MIND_T_FN ? tn_mind_fit_function(c, target, type) : misfit(c, target, type);
     default: return wanted->kind == type->kind ? type : misfit(c, target, type);
   }
+}
+
+const tn_mind_type *tn_mind_meet(tn_mind_checker *c, const tn_mind_type *wanted, const char *op, tn_span at,
+                                 tn_mind_node *node, const tn_mind_type *type) {
+  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
+  return tn_mind_fit(c, &(tn_mind_target_type){ wanted, &symbols, op, at }, node, type);
 }

@@ -5,7 +5,7 @@
  * those types and what it gives must be what the type says. Inside, a call looks
  * at nothing but the type; which copy of a closure runs is found when it runs.
  *
- * Whoever hands a function over answers for its effects. */
+ * Passing a function has its effects. */
 #include "lang/mind/check.h"
 
 /* ---- sizes ---- */
@@ -51,9 +51,7 @@ const tn_mind_type *tn_mind_sized(tn_mind_checker *c, const tn_mind_bindings *sy
 
 static const tn_mind_type *misfit(tn_mind_checker *c, const tn_mind_target_type *target,
                                   const tn_mind_type *type) {
-  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, target->at,
-                                 TN_TEXT("expected", tn_mind_describe(c->mind, target->wanted)),
-                                 TN_TEXT("got", tn_mind_describe(c->mind, type))));
+  return tn_mind_wrong(tn_mind_types_differ(c->mind, target->at, target->wanted, type, 0, TN_LIT("")));
 }
 
 /* A closure has no types to be shown, but a number of parameters. */

@@ -101,7 +101,7 @@ static bool add_name(record *r, tn_mind_node *node) {
 }
 
 static const tn_mind_type *named_record(tn_mind_checker *c, tn_mind_node *wrt, tn_mind_node *call) {
-  bool list = wrt->kind == TN_MIND_LIST || wrt->kind == TN_MIND_TUPLE, ok = true;
+  bool list = tn_mind_is_list(wrt), ok = true;
   record r;
   if (!record_init(&r, c, list ? wrt->list.count : 1)) return &tn_mind_type_error;
   if (list) {
@@ -157,8 +157,7 @@ static const tn_mind_type *check_expression_form(tn_mind_checker *c, tn_mind_giv
   }
   if (loss->kind != TN_MIND_T_TENSOR)
     return tn_mind_wrong(tn_mind_expected(c->mind, place, "a number or a function", loss));
-  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E4002, at,
-                                 TN_TEXT("shape", tn_mind_describe_shape(c->mind, &loss->shape))));
+  return tn_mind_wrong(tn_mind_refuse_many(c->mind, &loss->shape, at));
 }
 
 /* ---- arguments that something is differentiated by ---- */
@@ -226,7 +225,8 @@ static void as_floats(tn_mind_given *args, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     const tn_mind_type *type = args[i].type;
     if (type->kind != TN_MIND_T_SCALAR || !type->literal) continue;
-    if (tn_dtype_in(type->dtype, TN_INTS)) args[i].type = tn_mind_type_literal(TN_F64);
+    if (tn_dtype_in(type->dtype, TN_INTS))
+      args[i].type = tn_mind_type_literal(tn_mind_leaf_dtype(type->dtype));
   }
 }
 
@@ -259,8 +259,7 @@ static TN_OWN_FRAME const tn_mind_type *shape_needed(tn_mind_checker *c, const t
   if (type->kind == TN_MIND_T_ERROR || tn_mind_type_is_single(type)) return NULL;
   if (type->kind != TN_MIND_T_TENSOR)
     return tn_mind_wrong(tn_mind_expected(c->mind, at, "a single number", type));
-  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E4002, at,
-                                 TN_TEXT("shape", tn_mind_describe_shape(c->mind, &type->shape))));
+  return tn_mind_wrong(tn_mind_refuse_many(c->mind, &type->shape, at));
 }
 
 /* Output dims, then input dims. */
@@ -270,10 +269,7 @@ static const tn_mind_type *derivative_type(tn_mind_checker *c, const tn_mind_typ
   const tn_mind_type *parts[] = { output, input };
   for (int k = 0; k < 2; k++) {
     for (int i = 0; parts[k]->kind == TN_MIND_T_TENSOR && i < parts[k]->shape.rank; i++) {
-      if (shape.rank == TN_RANK_LIMIT) {
-        return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E_RANK_LIMIT, at,
-                                       TN_INT("rank", TN_RANK_LIMIT + 1), TN_INT("limit", TN_RANK_LIMIT)));
-      }
+      if (!tn_mind_refuse_rank(c->mind, shape.rank + 1, at)) return &tn_mind_type_error;
       shape.dim[shape.rank++] = parts[k]->shape.dim[i];
     }
   }
@@ -326,10 +322,8 @@ const tn_mind_type *tn_mind_call_transform(tn_mind_checker *c, const tn_mind_cal
 /* The gradient that is pulled back has the type of the output. */
 TN_OWN_FRAME const tn_mind_type *tn_mind_call_pullback(tn_mind_checker *c, const tn_mind_callable *callable,
                                                        const tn_mind_given *args, tn_span at) {
-  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
   tn_span place = tn_mind_given_span(c, &args[0], at);
-  tn_mind_target_type target = { callable->output, &symbols, "vjp", place };
-  const tn_mind_type *fitted = tn_mind_fit(c, &target, args[0].node, args[0].type);
+  const tn_mind_type *fitted = tn_mind_meet(c, callable->output, "vjp", place, args[0].node, args[0].type);
   if (callable->function) tn_mind_remember_path(c, (tn_mind_path){ .function = callable->function });
   return fitted->kind == TN_MIND_T_ERROR ? fitted : callable->input;
 }
@@ -380,9 +374,8 @@ static bool is_tensors(const tn_mind_type *type) {
 
 /* A tangent is like its argument. */
 static bool fit_tangents(tn_mind_checker *c, const tn_mind_type *input, tn_mind_given *v, tn_span at) {
-  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
-  tn_mind_target_type target = { input, &symbols, "jvp", tn_mind_given_span(c, v, at) };
-  return tn_mind_fit(c, &target, v->node, type_of(c, v))->kind != TN_MIND_T_ERROR;
+  tn_span place = tn_mind_given_span(c, v, at);
+  return tn_mind_meet(c, input, "jvp", place, v->node, type_of(c, v))->kind != TN_MIND_T_ERROR;
 }
 
 static const tn_mind_type *check_product(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *given,
@@ -412,25 +405,34 @@ static const tn_mind_type *check_product(tn_mind_checker *c, const tn_mind_entry
   return pair_of(c, output, tn_mind_function_type(c, pullback));
 }
 
+/* In the order in which they are written. Names that are not evaluated are read by each in its own way. */
+static bool check_given(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
+                        const tn_mind_node *call) {
+  bool ok = true;
+  for (const tn_mind_node *arg = call ? call->call.args : NULL; arg; arg = arg->next) {
+    if (entry->params[arg->place].kind == TN_MIND_P_NAMES) continue;
+    ok &= type_of(c, &args[arg->place])->kind != TN_MIND_T_ERROR;
+  }
+  return ok;
+}
+
 const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                           tn_mind_node *call, tn_span at) {
-  if (entry->special >= TN_MIND_SAVE) return tn_mind_check_weights(c, entry, args, at);
-  if (entry->special >= TN_MIND_FOLD) return tn_mind_check_loop(c, entry, args, call, at);
-  const tn_mind_type *first = type_of(c, &args[0]);
-  bool function = first->kind == TN_MIND_T_FN;
+  bool ok = check_given(c, entry, args, call), function = args[0].type->kind == TN_MIND_T_FN;
   if (call) call->call.function = NULL;
+  if (entry->special >= TN_MIND_SAVE) return tn_mind_check_weights(c, entry, args, at);
   if (entry->special == TN_MIND_GRAD && !function) return check_expression_form(c, args, call, at);
-  for (int i = 1; i < entry->count; i++) {
-    if (args[i].node && entry->params[i].kind != TN_MIND_P_NAMES) type_of(c, &args[i]);
+  if (!ok) return &tn_mind_type_error;
+  if (entry->special >= TN_MIND_FOLD) return tn_mind_check_loop(c, entry, args, call, at);
+  if (!function) {
+    return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_given_span(c, &args[0], at), "a function",
+                                          args[0].type));
   }
-  if (first->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
-  if (!function)
-    return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_given_span(c, &args[0], at), "a function", first));
   if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP)
     return check_product(c, entry, args, call, at);
   if (entry->special == TN_MIND_GRAD && args[1].node) {
     return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_given_span(c, &args[1], at),
                                    TN_STR("expected", "no `wrt` beside a function"), TN_STR("got", "wrt")));
   }
-  return check_transform(c, entry, first);
+  return check_transform(c, entry, args[0].type);
 }

@@ -67,10 +67,8 @@ static bool adapt(tn_mind_call *l, const tn_mind_operand *arg, int index) {
     return true;
   }
   bool alone = l->entry->params[1].kind != TN_MIND_P_TENSOR;
-  if (tn_mind_entry_needs_floats(l->entry) && alone) {
-    return tn_report(diags_of(l), TN_DIAG_E2006, l->at, TN_STR("op", l->entry->name),
-                     TN_STR("expected", "f32 or f64"), TN_STR("got", tn_dtype_name(type->dtype)));
-  }
+  if (tn_mind_entry_needs_floats(l->entry) && alone)
+    return tn_mind_refuse_dtype(l->mind, l->at, l->entry->name, "f32 or f64", type->dtype);
   return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", tn_dtype_name(l->dtype)),
                    TN_STR("got", tn_dtype_name(type->dtype)));
 }
@@ -151,7 +149,7 @@ static tn_mind_origin origin_of(const tn_mind_call *l, const tn_mind_node *node)
     const tn_mind_variable *v = node->name.variable;
     return (tn_mind_origin){ tn_mind_at(v->unit, v->start, v->end), true };
   }
-  return (tn_mind_origin){ tn_mind_at(l->unit, node->from, node->to), false };
+  return (tn_mind_origin){ tn_mind_at(l->checker->unit, node->from, node->to), false };
 }
 
 static TN_OWN_FRAME const tn_mind_type *report_fault(tn_mind_call *l) {
@@ -173,7 +171,7 @@ static TN_OWN_FRAME const tn_mind_type *made_type(tn_mind_call *l, tn_value made
   type.dtype = (uint8_t)of->dtype;
   type.device = (uint8_t)l->device;
   forget_sizes(l, &type);
-  bool sound = tn_mind_refuse_empty(l, &type.shape);
+  bool sound = tn_mind_refuse_empty(l->mind, &type.shape, l->at);
   return sound ? tn_mind_type_keep(l->mind->arena, &type) : &tn_mind_type_error;
 }
 
@@ -213,24 +211,21 @@ static const tn_mind_type *check_npy(const tn_mind_call *l) {
     return tn_mind_wrong(
         tn_mind_expected(l->mind, l->at, "a rank that is known before the program runs", rank));
   }
-  if (rank->integer > TN_RANK_LIMIT) {
-    return tn_mind_wrong(tn_report(diags_of(l), TN_DIAG_E_RANK_LIMIT, l->at, TN_INT("rank", rank->integer),
-                                   TN_INT("limit", TN_RANK_LIMIT)));
-  }
+  if (!tn_mind_refuse_rank(l->mind, rank->integer, l->at)) return &tn_mind_type_error;
   return read_type(l, l->args[2].given ? l->args[2].dtype : TN_F32, (int)rank->integer);
 }
 
-static void check_printed(tn_mind_call *l, tn_mind_node *call) {
-  for (tn_mind_node *arg = call ? call->call.args : NULL; arg; arg = arg->next) {
+static void check_printed(tn_mind_call *l) {
+  for (tn_mind_node *arg = l->call ? l->call->call.args : NULL; arg; arg = arg->next) {
     if (arg != l->given[0].node) tn_mind_check_expression(l->checker, arg);
   }
 }
 
-static const tn_mind_type *check_call(tn_mind_call *l, tn_mind_node *call) {
+static const tn_mind_type *check_call(tn_mind_call *l) {
   tn_mind_special special = l->entry->special;
   if (special == TN_MIND_ORDINARY) return check_ordinary(l);
   bool ok = tn_mind_read_arguments(l);
-  if (special == TN_MIND_PRINT) check_printed(l, call);
+  if (special == TN_MIND_PRINT) check_printed(l);
   if (!ok) return &tn_mind_type_error;
   switch (special) {
     case TN_MIND_TO_DEVICE: return check_to_device(l);
@@ -249,13 +244,13 @@ const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entr
   if (entry->special >= TN_MIND_GRAD) return tn_mind_check_special(c, entry, args, call, at);
   tn_mind_call *l = tn_mind_call_new(c->mind, &reader, entry, at);
   if (!l) return &tn_mind_type_error;
-  l->unit = c->unit;
+  l->call = call;
   l->checker = c;
   for (int i = 0; i < entry->count; i++) {
     l->given[i].node = args[i].node;
     l->given[i].type = args[i].type;
   }
-  const tn_mind_type *type = check_call(l, call);
+  const tn_mind_type *type = check_call(l);
   tn_mind_call_free(l);
   return type;
 }

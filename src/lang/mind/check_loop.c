@@ -24,17 +24,6 @@ static const tn_mind_type *wrong(const loop *l, const tn_mind_given *arg, const 
 
 /* ---- what a loop goes along ---- */
 
-/* Joins the number of steps that one more tensor has. */
-static bool add_steps(loop *l, int64_t dim, tn_span at) {
-  bool both = tn_dim_is_known(dim) && tn_dim_is_known(l->steps);
-  if (both && dim != l->steps) {
-    tn_shape wanted = tn_shape_make(1, l->steps), got = tn_shape_make(1, dim);
-    return tn_mind_shapes_differ(l->c->mind, at, &wanted, &got, 0, 0, TN_LIT("a loop takes one row of each"));
-  }
-  if (tn_dim_is_known(dim) || l->steps == TN_DIM_UNKNOWN) l->steps = dim;
-  return true;
-}
-
 /* One row of a tensor, as `x[i]` gives it; NULL: there are no rows. */
 static const tn_mind_type *row_of(loop *l, const tn_mind_type *type) {
   if (type->kind != TN_MIND_T_TENSOR || type->shape.rank == 0) return NULL;
@@ -50,7 +39,8 @@ static const tn_mind_type *rows_of(loop *l, const tn_mind_given *over) {
   for (uint32_t i = 0; i < type->count; i++) {
     items[i] = row_of(l, type->items[i]);
     if (!items[i]) return wrong(l, over, "tensors that have rows");
-    if (!add_steps(l, type->items[i]->shape.dim[0], tn_mind_given_span(l->c, over, l->at)))
+    tn_span at = tn_mind_given_span(l->c, over, l->at);
+    if (!tn_mind_join_steps(l->c->mind, type->items[i]->shape.dim[0], at, &l->steps))
       return &tn_mind_type_error;
   }
   return tn_mind_type_items(l->c->mind->arena, TN_MIND_T_TUPLE, items, NULL, type->count);
@@ -105,19 +95,15 @@ static const tn_mind_type *step_type(loop *l, const tn_mind_type *state) {
 static bool fits(const loop *l, const tn_mind_type *wanted, tn_mind_node *node, const tn_mind_type *type) {
   tn_diags *diags = tn_mind_diags(l->c);
   tn_diag_mark mark = tn_diags_mark(diags);
-  tn_mind_bindings symbols = { .arena = l->c->mind->arena, .sizes = tn_mind_sizes_here(l->c) };
-  tn_mind_target_type target = { wanted, &symbols, "fold", l->at };
-  if (tn_mind_fit(l->c, &target, node, type)->kind != TN_MIND_T_ERROR) return true;
+  if (tn_mind_meet(l->c, wanted, "fold", l->at, node, type)->kind != TN_MIND_T_ERROR) return true;
   tn_diags_rewind(diags, mark);
   return false;
 }
 
 static const tn_mind_type *state_changes(const loop *l, const tn_mind_type *state,
                                          const tn_mind_type *gives) {
-  return tn_mind_wrong(tn_report(
-      tn_mind_diags(l->c), TN_DIAG_E2001, l->at, TN_TEXT("expected", tn_mind_describe(l->c->mind, state)),
-      TN_TEXT("got", tn_mind_describe(l->c->mind, gives)),
-      TN_HINT(TN_LIT("the state keeps its type: what a step gives is what the next step is given"))));
+  tn_str hint = TN_LIT("the state keeps its type: what a step gives is what the next step is given");
+  return tn_mind_wrong(tn_mind_types_differ(l->c->mind, l->at, state, gives, 0, hint));
 }
 
 static const tn_mind_type *state_type(loop *l, const tn_mind_given *init) {
@@ -141,27 +127,15 @@ static const tn_mind_type *values_type(const loop *l) {
   const tn_mind_type *value = l->value;
   tn_shape shape = { .rank = 1, .dim = { l->steps } };
   int rank = value->kind == TN_MIND_T_TENSOR ? value->shape.rank : 0;
-  if (rank == TN_RANK_LIMIT) {
-    return tn_mind_wrong(tn_report(tn_mind_diags(l->c), TN_DIAG_E_RANK_LIMIT, l->at,
-                                   TN_INT("rank", TN_RANK_LIMIT + 1), TN_INT("limit", TN_RANK_LIMIT)));
-  }
+  if (!tn_mind_refuse_rank(l->c->mind, rank + 1, l->at)) return &tn_mind_type_error;
   for (int i = 0; i < rank; i++) shape.dim[shape.rank++] = value->shape.dim[i];
-  if (l->steps == 0) {
-    return tn_mind_wrong(tn_report(tn_mind_diags(l->c), TN_DIAG_E2105, l->at,
-                                   TN_TEXT("shape", tn_mind_describe_shape(l->c->mind, &shape))));
-  }
+  if (!tn_mind_refuse_empty(l->c->mind, &shape, l->at)) return &tn_mind_type_error;
   return tn_mind_type_tensor(l->c->mind->arena, value->dtype, &shape, TN_MIND_CPU);
 }
 
 const tn_mind_type *tn_mind_check_loop(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                        tn_mind_node *call, tn_span at) {
-  bool ok = true;
-  for (int i = 0; i < entry->count; i++) {
-    if (!args[i].type) args[i].type = tn_mind_check_expression(c, args[i].node);
-    ok &= args[i].type->kind != TN_MIND_T_ERROR;
-  }
   loop l = { .c = c, .at = at, .scans = entry->special == TN_MIND_SCAN };
-  if (!ok) return &tn_mind_type_error;
   if (args[0].type->kind != TN_MIND_T_FN) return wrong(&l, &args[0], "a function of a state and an item");
   l.callable = args[0].type->callable;
   l.item = item_type(&l, &args[2]);

@@ -5,6 +5,7 @@
  * both types are known already that is said here. Only what is certain counts: a condition that may be
  * decided after all is left to the run. */
 #include "lang/mind/check.h"
+#include "lang/mind/trace.h"
 
 #define DEPTH_LIMIT 100 /* names that lead to names; past it nothing is claimed */
 
@@ -49,8 +50,7 @@ static presence of_library(const tn_mind_checker *c, const tn_mind_node *call, p
     if (own > most) most = own;
   }
   if (most != OPEN || has_symbol(call->type)) return most;
-  bool counts = entry->op == TN_OP_SUM || entry->op == TN_OP_MEAN || entry->op == TN_OP_PROD;
-  return counts ? LACKS : HAS_DATA;
+  return tn_mind_counts(entry->op) ? LACKS : HAS_DATA;
 }
 
 static presence step(const tn_mind_checker *c, const tn_mind_node *node, presence left, int depth) {
@@ -86,12 +86,7 @@ static bool shapes_differ(const tn_mind_type *a, const tn_mind_type *b) {
   static const tn_shape none;
   const tn_shape *x = a->kind == TN_MIND_T_TENSOR ? &a->shape : &none;
   const tn_shape *y = b->kind == TN_MIND_T_TENSOR ? &b->shape : &none;
-  int64_t dim;
-  if (x->rank != y->rank) return true;
-  for (int i = 0; i < x->rank; i++) {
-    if (!tn_mind_unify_dim(NULL, x->dim[i], y->dim[i], &dim)) return true;
-  }
-  return false;
+  return !tn_mind_shapes_agree(NULL, x, y);
 }
 
 static bool are_apart(tn_stack *stack, const tn_mind_type *a, const tn_mind_type *b) {

@@ -92,8 +92,7 @@ static flow of_variable(walker *w, const frame *f, tn_mind_variable *variable) {
 /* ---- blocks and branches ---- */
 
 static flow of_block(walker *w, const frame *f, const tn_mind_unit *unit, const tn_mind_block *block) {
-  const tn_mind_node *last = block->first;
-  while (last && last->next) last = last->next;
+  const tn_mind_node *last = tn_mind_last(block);
   if (!last) return nothing;
   bool let = last->kind == TN_MIND_LET || last->kind == TN_MIND_ASSIGN;
   if (!let && last->kind > TN_MIND_LET) return nothing;
@@ -175,8 +174,7 @@ static flow of_library(walker *w, const frame *f, const tn_mind_unit *unit, cons
   for (int i = 0; i < entry->count; i++) {
     const tn_mind_node *arg = call->call.bound[i];
     if (!arg || !carries(entry, i)) continue;
-    bool list = entry->params[i].kind == TN_MIND_P_TENSORS &&
-                (arg->kind == TN_MIND_LIST || arg->kind == TN_MIND_TUPLE);
+    bool list = entry->params[i].kind == TN_MIND_P_TENSORS && tn_mind_is_list(arg);
     flow one = i == 0 && call->call.method ? receiver
                : list                      ? of_items(w, f, unit, arg)
                                            : walk(w, f, unit, arg);

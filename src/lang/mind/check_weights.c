@@ -15,7 +15,7 @@ static const tn_mind_type *named_type(tn_mind_checker *c, tn_mind_node *node) {
 
 /* Of one name its type, of a list of names a tuple. */
 static const tn_mind_type *named_types(tn_mind_checker *c, tn_mind_node *names) {
-  bool list = names->kind == TN_MIND_LIST || names->kind == TN_MIND_TUPLE, ok = true;
+  bool list = tn_mind_is_list(names), ok = true;
   if (!list) return named_type(c, names);
   uint32_t count = 0;
   const tn_mind_type **items = tn_arena_array(c->mind->arena, names->list.count, sizeof *items);
@@ -31,9 +31,8 @@ static const tn_mind_type *named_types(tn_mind_checker *c, tn_mind_node *names) 
 
 const tn_mind_type *tn_mind_check_weights(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                           tn_span at) {
-  if (!args[0].type) args[0].type = tn_mind_check_expression(c, args[0].node);
   tn_mind_node *names = args[1].node;
-  bool none = !names || ((names->kind == TN_MIND_LIST || names->kind == TN_MIND_TUPLE) && !names->list.count);
+  bool none = !names || (tn_mind_is_list(names) && !names->list.count);
   if (none) {
     return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_given_span(c, &args[1], at),
                                    TN_STR("expected", "names that are written out, as in `[W, b]`"),

@@ -17,8 +17,7 @@
 
 static bool add_output(tn_mind_lowering_state *s, tn_name name, const tn_mind_value *value) {
   tn_heap *heap = s->e.host->heap;
-  bool plain = value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
-  if (plain) {
+  if (tn_mind_is_plain(value)) {
     tn_value node = tn_mind_node_of(&s->e, value, tn_mind_value_type(&s->e, value).dtype, TN_NOWHERE);
     tn_output output = { name, node };
     if (!node) return false;
@@ -26,8 +25,7 @@ static bool add_output(tn_mind_lowering_state *s, tn_name name, const tn_mind_va
                 tn_vec_push(heap, &s->scalars, value->kind == TN_MIND_V_SCALAR);
     return kept || tn_mind_out_of_memory(s->e.mind);
   }
-  bool items =
-      value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
+  bool items = tn_mind_has_items(value);
   if (items && !tn_mind_room(s->e.mind)) return tn_mind_out_of_memory(s->e.mind);
   for (uint32_t i = 0; items && i < value->count; i++) {
     if (!add_output(s, value->kind == TN_MIND_V_GRAD ? value->names[i] : 0, &value->items[i])) return false;
@@ -121,14 +119,8 @@ static size_t gather_variables(tn_mind_lowering_state *s, const tn_mind_module *
 
 static bool gradient_graph(tn_mind_lowering_state *s, const tn_mind_module *module,
                            const tn_mind_value *value, tn_span at, tn_graph *out) {
-  bool plain = value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
-  tn_type type = plain ? tn_mind_value_type(&s->e, value) : (tn_type){ 0 };
-  if (!plain) return tn_mind_expected(s->e.mind, at, "a single number", tn_mind_type_of(&s->e, value));
-  if (type.shape.rank) {
-    return tn_report(s->e.host->diags, TN_DIAG_E4002, at,
-                     TN_TEXT("shape", tn_mind_describe_shape(s->e.mind, &type.shape)));
-  }
-  tn_value loss = tn_mind_node_of(&s->e, value, type.dtype, at);
+  if (!tn_mind_is_single(&s->e, value, at)) return false;
+  tn_value loss = tn_mind_node_of(&s->e, value, tn_mind_value_type(&s->e, value).dtype, at);
   tn_name *names = tn_arena_array(s->e.arena, module->entry_count, sizeof *names);
   tn_value *nodes = tn_arena_array(s->e.arena, module->entry_count, sizeof *nodes);
   tn_value *grads = tn_arena_array(s->e.arena, module->entry_count, sizeof *grads);
@@ -263,9 +255,7 @@ static tn_str function_name(tn_mind_lowering_state *s, tn_name name) {
   tn_text_init(&renamed, s->e.host->heap);
   tn_text_puts(&renamed, "fn_");
   tn_text_add(&renamed, text);
-  tn_str kept = tn_arena_str(s->e.arena, tn_text_str(&renamed));
-  tn_text_free(&renamed);
-  return kept;
+  return tn_mind_kept_text(s->e.mind, &renamed);
 }
 
 static bool can_write(tn_mind_lowering_state *s, const tn_mlir_function *function) {
@@ -393,8 +383,7 @@ bool tn_lang_mind_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
   tn_mind_lowering_init(&s, &mind);
   bool ok = module && tn_host_seal(host, NULL, 0) && tn_mind_eval_module(&s.e, module, &value);
   if (ok) {
-    const tn_mind_node *last = module->unit->block.first;
-    while (last && last->next) last = last->next;
+    const tn_mind_node *last = tn_mind_last(&module->unit->block);
     tn_span at = last ? tn_mind_span(module->unit, last) : TN_NOWHERE;
     ok = tn_mind_write_form(&s, module, &value, at, kind, out);
   }

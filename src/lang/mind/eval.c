@@ -85,8 +85,7 @@ static bool wants_node(const tn_mind_evaluator *e, const tn_mind_value *value) {
 
 /* Two names of one value are two things to differentiate by. */
 static bool wants_leaf(const tn_mind_evaluator *e, const tn_mind_value *value) {
-  bool plain = value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
-  if (!e->names_scalars || e->lowers || !plain || !value->node) return false;
+  if (!e->names_scalars || e->lowers || !tn_mind_is_plain(value) || !value->node) return false;
   return tn_dtype_in(tn_mind_value_type(e, value).dtype, TN_FLOATS | TN_STORAGE);
 }
 
@@ -127,11 +126,11 @@ bool tn_mind_interrupted(tn_mind_evaluator *e, tn_span at) {
 /* ---- literals ---- */
 
 /* A float that became f32 is read as one: rounding twice could be wrong. */
-static bool float_value(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node,
+static bool float_value(tn_mind_evaluator *e, const tn_mind_frame *frame, const tn_mind_node *node,
                         tn_dtype dtype, tn_mind_value *out) {
   tn_mind_number number = { .dtype = dtype, .number = node->number };
   if (dtype == TN_F32) {
-    tn_str text = tn_span_text(e->host->sources, tn_mind_span(unit, node));
+    tn_str text = tn_span_text(e->host->sources, tn_mind_span(frame->unit, node));
     char few[64], *digits = text.len > sizeof few ? tn_arena_alloc(e->arena, text.len) : few;
     float narrow;
     if (!digits) return tn_mind_out_of_memory(e->mind);
@@ -142,9 +141,9 @@ static bool float_value(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn
   return true;
 }
 
-static TN_OWN_FRAME bool eval_number(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node,
-                                     tn_mind_value *out) {
-  if (node->is_float) return float_value(e, unit, node, node->type->dtype, out);
+static TN_OWN_FRAME bool eval_number(tn_mind_evaluator *e, const tn_mind_frame *frame,
+                                     const tn_mind_node *node, tn_mind_value *out) {
+  if (node->is_float) return float_value(e, frame, node, node->type->dtype, out);
   *out = tn_mind_scalar_value((tn_mind_number){ .dtype = node->type->dtype, .integer = node->integer });
   return true;
 }
@@ -154,7 +153,6 @@ static TN_OWN_FRAME bool eval_number(tn_mind_evaluator *e, const tn_mind_unit *u
 typedef struct {
   tn_mind_evaluator *e;
   tn_mind_frame *frame;
-  const tn_mind_unit *unit;
   tn_dtype dtype;
   const tn_view *view; /* where numbers go */
   int64_t next;        /* the element to be written */
@@ -176,8 +174,8 @@ static bool write_element(data_writer *w, tn_mind_node *item) {
   tn_mind_value value;
   bool number = item->kind == TN_MIND_NUMBER && item->is_float;
   tn_dtype read_as = w->dtype == TN_F64 ? TN_F64 : TN_F32;
-  if (number ? !float_value(w->e, w->unit, item, read_as, &value)
-             : !tn_mind_eval(w->e, w->frame, w->unit, item, &value)) {
+  if (number ? !float_value(w->e, w->frame, item, read_as, &value)
+             : !tn_mind_eval(w->e, w->frame, item, &value)) {
     return false;
   }
   bool plain = value.kind == TN_MIND_V_SCALAR && value.known && !value.node;
@@ -213,18 +211,17 @@ static tn_value join_parts(data_writer *w, const tn_shape *shape) {
   return tn_build_reshape(builder, joined, shape);
 }
 
-static TN_OWN_FRAME bool eval_data(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                                   tn_mind_node *node, tn_mind_value *out) {
+static TN_OWN_FRAME bool eval_data(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node,
+                                   tn_mind_value *out) {
   tn_tensor tensor;
   const tn_shape *shape = &node->type->shape;
   if (!tn_tensor_new(e->host->heap, node->type->dtype, shape, &tensor)) return tn_mind_out_of_memory(e->mind);
   data_writer w = { .e = e,
                     .frame = frame,
-                    .unit = unit,
                     .dtype = node->type->dtype,
                     .view = &tensor.view,
                     .count = tn_shape_count(shape),
-                    .at = tn_mind_span(unit, node) };
+                    .at = tn_mind_span(frame->unit, node) };
   bool ok = write_list(&w, node);
   tn_builder *builder = ok ? tn_mind_builder(e, w.at) : NULL;
   if (builder) {
@@ -236,21 +233,21 @@ static TN_OWN_FRAME bool eval_data(tn_mind_evaluator *e, tn_mind_frame *frame, c
   return ok && builder;
 }
 
-static bool eval_items(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                       tn_mind_node *node, tn_mind_value_kind kind, tn_mind_value *out) {
+static bool eval_items(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node,
+                       tn_mind_value_kind kind, tn_mind_value *out) {
   *out = (tn_mind_value){ .kind = (uint8_t)kind, .count = node->list.count };
   out->items = tn_arena_array(e->arena, node->list.count, sizeof *out->items);
   if (!out->items) return tn_mind_out_of_memory(e->mind);
   uint32_t i = 0;
   for (tn_mind_node *item = node->list.items; item; item = item->next) {
-    if (!tn_mind_eval(e, frame, unit, item, &out->items[i++])) return false;
+    if (!tn_mind_eval(e, frame, item, &out->items[i++])) return false;
   }
   return true;
 }
 
 /* ---- names and fields ---- */
 
-static TN_OWN_FRAME bool fn_value(tn_mind_evaluator *e, tn_mind_fn fn, tn_mind_value *out) {
+TN_OWN_FRAME bool tn_mind_fn_value(tn_mind_evaluator *e, tn_mind_fn fn, tn_mind_value *out) {
   const tn_mind_fn *kept = tn_arena_copy(e->arena, &fn, sizeof fn);
   *out = (tn_mind_value){ .kind = TN_MIND_V_FN, .fn = kept };
   return kept || tn_mind_out_of_memory(e->mind);
@@ -274,47 +271,34 @@ int64_t tn_mind_eval_size(const tn_mind_frame *frame, tn_name name) {
   return dim;
 }
 
-static bool dimension_value(tn_mind_evaluator *e, const tn_mind_frame *frame, tn_name name, tn_span at,
-                            tn_mind_value *out) {
-  int64_t size = tn_mind_eval_size(frame, name);
-  bool known = tn_dim_is_known(size);
-  if (!known || size > INT32_MAX) {
-    return tn_report(e->host->diags, TN_DIAG_E2001, at,
-                     TN_STR("expected", known ? "a size that fits i32" : "a dimension with a size"),
-                     TN_TEXT("got", tn_names_text(e->host->names, name)));
-  }
+static bool size_value(tn_mind_evaluator *e, int64_t size, const tn_shape *of, tn_name name, tn_span at,
+                       tn_mind_value *out) {
   *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_I32, .integer = size });
-  return true;
+  return tn_mind_size_fits(e->mind, size, of, name, at);
 }
 
 /* What stands before a point or a bracket and has no value of its own gives nothing. */
-static TN_OWN_FRAME bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                                   tn_mind_node *node, tn_mind_value *out) {
+static TN_OWN_FRAME bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node,
+                                   tn_mind_value *out) {
   if (node->name.variable)
-    return variable_value(e, frame, node->name.variable, tn_mind_span(unit, node), out);
-  if (node->name.dimension) return dimension_value(e, frame, node->name.name, tn_mind_span(unit, node), out);
+    return variable_value(e, frame, node->name.variable, tn_mind_span(frame->unit, node), out);
+  if (node->name.dimension) {
+    int64_t size = tn_mind_eval_size(frame, node->name.name);
+    return size_value(e, size, NULL, node->name.name, tn_mind_span(frame->unit, node), out);
+  }
   *out = tn_mind_unit_value();
   bool called = node->up && node->up->kind == TN_MIND_CALL && node->up->left == node &&
                 node->up->call.target != TN_MIND_CALL_VALUE; /* the call knows what it calls */
   if (called || !node->type || node->type->kind != TN_MIND_T_FN) return true;
-  return fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
+  return tn_mind_fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
 }
 
 static bool item_value(tn_mind_evaluator *e, const tn_mind_value *of, int64_t index, tn_span at,
                        tn_mind_value *out) {
   int64_t count = of->kind == TN_MIND_V_SHAPE ? (int64_t)of->shape->rank : (int64_t)of->count;
   if (!tn_mind_position(e->mind, index, count, at, &index)) return false;
-  if (of->kind != TN_MIND_V_SHAPE) {
-    *out = of->items[index];
-    return true;
-  }
-  int64_t dim = of->shape->dim[index];
-  if (!tn_dim_is_known(dim)) {
-    return tn_report(e->host->diags, TN_DIAG_E2001, at, TN_STR("expected", "a dimension with a size"),
-                     TN_TEXT("got", tn_mind_describe_shape(e->mind, of->shape)));
-  }
-  bool narrow = dim <= INT32_MAX;
-  *out = tn_mind_scalar_value((tn_mind_number){ .dtype = narrow ? TN_I32 : TN_I64, .integer = dim });
+  if (of->kind == TN_MIND_V_SHAPE) return size_value(e, of->shape->dim[index], of->shape, 0, at, out);
+  *out = of->items[index];
   return true;
 }
 
@@ -337,14 +321,14 @@ static bool record_field(tn_mind_evaluator *e, const tn_mind_value *record, tn_n
 }
 
 /* A method keeps the receiver in hand for its call. */
-static TN_OWN_FRAME bool eval_field(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                                    tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
-  tn_span at = tn_mind_span(unit, node);
+static TN_OWN_FRAME bool eval_field(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node,
+                                    tn_mind_value left, tn_mind_value *out) {
+  tn_span at = tn_mind_span(frame->unit, node);
   if (node->field.variable) return variable_value(e, frame, node->field.variable, at, out);
   if (!node->left->type) {
     *out = tn_mind_unit_value();
     if (!node->type || node->type->kind != TN_MIND_T_FN) return true;
-    return fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
+    return tn_mind_fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
   }
   *out = left;
   if (!node->type) return true;
@@ -373,8 +357,9 @@ static TN_OWN_FRAME bool bind_params(tn_mind_evaluator *e, const tn_mind_functio
     for (uint32_t i = 0; i < f->param_count; i++) {
       tn_mind_value value = args[i];
       if (tn_mind_value_round(&value) != round) continue;
-      bool plain = round != TN_MIND_OF_FUNCTIONS; /* what is handed over is chosen when it is called */
-      if (plain && !tn_mind_coerce(e, &value, f->param_types[i], &frame->symbols, NULL, at)) return false;
+      const tn_mind_type *wanted = tn_mind_wanted(f, i);
+      bool meets = wanted && round != TN_MIND_OF_FUNCTIONS; /* those are chosen when they are called */
+      if (meets && !tn_mind_coerce(e, &value, wanted, &frame->symbols, NULL, at)) return false;
       if (!bind_value(e, frame, f->params[i], value)) return false;
     }
   }
@@ -420,11 +405,11 @@ static bool meet_result(tn_mind_evaluator *e, const tn_mind_function *f, const t
 static bool run_body(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_frame *frame,
                      tn_mind_value *out) {
   if (f->body) {
-    if (!tn_mind_eval(e, frame, f->unit, f->body, out)) return false;
+    if (!tn_mind_eval(e, frame, f->body, out)) return false;
     bool scalar = f->gives->kind == TN_MIND_T_SCALAR;
     return !scalar || tn_mind_coerce(e, out, f->gives, &frame->symbols, NULL, tn_mind_span(f->unit, f->body));
   }
-  if (!tn_mind_eval_block(e, frame, f->unit, &f->definition->body, out)) return false;
+  if (!tn_mind_eval_block(e, frame, &f->definition->body, out)) return false;
   if (e->tail.function) return true;
   return meet_result(e, f, frame, out);
 }
@@ -436,10 +421,14 @@ static tn_mind_frame *begin_call(tn_mind_evaluator *e, const tn_mind_function *f
   if (!frame) tn_mind_out_of_memory(e->mind);
   if (!frame || tn_mind_interrupted(e, at)) return NULL;
   frame->function = function;
+  frame->unit = function->unit;
   frame->outer = outer;
   bool allowed = e->lowers || tn_mind_allow(e, function->body ? 0 : function->effects, at);
   return allowed && bind_params(e, function, frame, args, at) ? frame : NULL;
 }
+
+static bool call_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
+                          const tn_mind_value *args, tn_span at, tn_mind_value *out);
 
 /* The call that a fn ended with. In place of the fn, where both have to give the same; else inside it. *frame
  * becomes its frame, or stays that of the fn, with *out its value.
@@ -459,13 +448,13 @@ static TN_OWN_FRAME bool follow_tail(tn_mind_evaluator *e, tn_mind_frame **frame
     return run_body(e, to, next, out);
   }
   leave_frame(e, next);
-  if (!tn_mind_eval_function(e, to, NULL, tail.args, tail.at, out)) return false;
+  if (!call_function(e, to, NULL, tail.args, tail.at, out)) return false;
   leave_values(e, tail.args, to->param_count);
   return meet_result(e, from, *frame, out);
 }
 
-bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
-                           const tn_mind_value *args, tn_span at, tn_mind_value *out) {
+static bool call_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
+                          const tn_mind_value *args, tn_span at, tn_mind_value *out) {
   if (!enter_call(e, at)) return false;
   tn_mind_active active = { function, e->active, { at, e->active ? &e->active->call : NULL } };
   e->active = &active;
@@ -485,11 +474,11 @@ bool tn_mind_eval_call_value(tn_mind_evaluator *e, const tn_mind_fn *fn, const t
   static const tn_mind_type no_closure = { .kind = TN_MIND_T_FN, .callable = &closure };
   if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, at, NULL);
   switch (fn->callable->kind) {
-    case TN_MIND_C_FUNCTION: return tn_mind_eval_function(e, fn->callable->function, NULL, args, at, out);
+    case TN_MIND_C_FUNCTION: return call_function(e, fn->callable->function, NULL, args, at, out);
     case TN_MIND_C_CLOSURE:
       if (!function) function = tn_mind_choose(e, fn, args, count);
       if (!function) return tn_mind_expected(e->mind, at, "a closure that takes these values", &no_closure);
-      return tn_mind_eval_function(e, function, fn->frame, args, at, out);
+      return call_function(e, function, fn->frame, args, at, out);
     case TN_MIND_C_LIBRARY: return tn_mind_eval_library_values(e, fn->callable->entry, args, count, at, out);
     case TN_MIND_C_PULLBACK: return tn_mind_eval_pullback(e, fn, &args[0], at, out);
     default: return tn_mind_eval_transform(e, fn, function, args, count, at, out);
@@ -497,15 +486,15 @@ bool tn_mind_eval_call_value(tn_mind_evaluator *e, const tn_mind_fn *fn, const t
 }
 
 /* The arguments of a function or function value, in the order in which they are written. */
-static tn_mind_value *eval_arguments(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                                     tn_mind_node *call, uint32_t count) {
+static tn_mind_value *eval_arguments(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *call,
+                                     uint32_t count) {
   tn_mind_value *args = take_values(e, count);
   if (!args) {
     tn_mind_out_of_memory(e->mind);
     return NULL;
   }
   for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
-    if (!tn_mind_eval(e, frame, unit, arg, &args[arg->place])) return NULL;
+    if (!tn_mind_eval(e, frame, arg, &args[arg->place])) return NULL;
   }
   return args;
 }
@@ -524,32 +513,30 @@ static bool call_declared(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_m
                           tn_span at, tn_mind_value *out) {
   tn_mind_bindings symbols = { .arena = e->arena };
   const tn_mind_bindings *around = symbols_around(frame);
-  if (!tn_mind_coerce_all(e, args, declared->params, declared->param_count, &symbols, around, at))
-    return false;
+  if (!tn_mind_coerce_all(e, args, NULL, declared, &symbols, around, at)) return false;
   const tn_mind_function *function = tn_mind_choose(e, fn, args, declared->param_count);
   if (!tn_mind_eval_call_value(e, fn, function, args, declared->param_count, at, out)) return false;
   bool plain = call->left->type->callable == declared;
   return !plain || tn_mind_coerce(e, out, declared->result, &symbols, around, at);
 }
 
-static TN_OWN_FRAME bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                                   tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
-  if (node->kind == TN_MIND_INDEX) return tn_mind_eval_index(e, frame, unit, node, left, out);
+static TN_OWN_FRAME bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node,
+                                   tn_mind_value left, tn_mind_value *out) {
+  if (node->kind == TN_MIND_INDEX) return tn_mind_eval_index(e, frame, node, left, out);
   const tn_mind_value *receiver = node->call.method ? &left : NULL;
-  if (node->call.target == TN_MIND_CALL_LIBRARY)
-    return tn_mind_eval_library(e, frame, unit, node, receiver, out);
+  if (node->call.target == TN_MIND_CALL_LIBRARY) return tn_mind_eval_library(e, frame, node, receiver, out);
   bool function = node->call.target == TN_MIND_CALL_FUNCTION;
   uint32_t count = function ? node->call.function->param_count : node->call.count;
-  tn_mind_value *args = eval_arguments(e, frame, unit, node, count);
+  tn_mind_value *args = eval_arguments(e, frame, node, count);
   if (!args) return false;
-  tn_span at = tn_mind_span(unit, node);
+  tn_span at = tn_mind_span(frame->unit, node);
   if (function && node->call.tail && !e->lowers && !e->undecided) {
     e->tail = (tn_mind_tail){ node->call.function, args, at };
     *out = tn_mind_unit_value();
     return true;
   }
   const tn_mind_callable *declared = function ? NULL : declared_callee(node);
-  bool ok = function   ? tn_mind_eval_function(e, node->call.function, NULL, args, at, out)
+  bool ok = function   ? call_function(e, node->call.function, NULL, args, at, out)
             : declared ? call_declared(e, frame, node, declared, left.fn, args, at, out)
                        : tn_mind_eval_call_value(e, left.fn, node->call.function, args, count, at, out);
   if (ok) leave_values(e, args, count);
@@ -559,56 +546,55 @@ static TN_OWN_FRAME bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, c
 /* ---- expressions ---- */
 
 /* One evaluated expression is a step. */
-static bool count_step(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node) {
+static bool count_step(tn_mind_evaluator *e, const tn_mind_frame *frame, const tn_mind_node *node) {
   if (e->host->max_steps == 0 || e->steps++ < e->host->max_steps) return true;
-  return tn_report(e->host->diags, TN_DIAG_E_LOOP_LIMIT, tn_mind_span(unit, node),
+  return tn_report(e->host->diags, TN_DIAG_E_LOOP_LIMIT, tn_mind_span(frame->unit, node),
                    TN_INT("limit", (int64_t)e->host->max_steps));
 }
 
-static bool eval_one(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                     tn_mind_value left, tn_mind_value *out) {
-  if (!count_step(e, unit, node)) return false;
+static bool eval_one(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node, tn_mind_value left,
+                     tn_mind_value *out) {
+  if (!count_step(e, frame, node)) return false;
   switch ((tn_mind_kind)node->kind) {
-    case TN_MIND_NUMBER: return eval_number(e, unit, node, out);
+    case TN_MIND_NUMBER: return eval_number(e, frame, node, out);
     case TN_MIND_STRING: *out = (tn_mind_value){ .kind = TN_MIND_V_STRING, .text = node->text }; return true;
     case TN_MIND_TRUTH:
       *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = node->op });
       return true;
-    case TN_MIND_NAME: return eval_name(e, frame, unit, node, out);
+    case TN_MIND_NAME: return eval_name(e, frame, node, out);
     case TN_MIND_TUPLE:
       *out = tn_mind_unit_value();
-      return node->list.count == 0 || eval_items(e, frame, unit, node, TN_MIND_V_TUPLE, out);
+      return node->list.count == 0 || eval_items(e, frame, node, TN_MIND_V_TUPLE, out);
     case TN_MIND_LIST:
-      if (node->list.is_data) return eval_data(e, frame, unit, node, out);
-      return eval_items(e, frame, unit, node, TN_MIND_V_LIST, out);
+      if (node->list.is_data) return eval_data(e, frame, node, out);
+      return eval_items(e, frame, node, TN_MIND_V_LIST, out);
     case TN_MIND_UNARY:
-      return tn_mind_eval_unary(e, tn_mind_operator_op(node->op), left, tn_mind_span(unit, node), out);
+      return tn_mind_eval_unary(e, tn_mind_operator_op(node->op), left, tn_mind_span(frame->unit, node), out);
     case TN_MIND_BINARY: {
       tn_mind_value right;
-      if (!tn_mind_eval(e, frame, unit, node->right, &right)) return false;
-      return tn_mind_eval_binary(e, tn_mind_operator_op(node->op), left, right, tn_mind_span(unit, node),
-                                 out);
+      if (!tn_mind_eval(e, frame, node->right, &right)) return false;
+      return tn_mind_eval_binary(e, tn_mind_operator_op(node->op), node->dtype, left, right,
+                                 tn_mind_span(frame->unit, node), out);
     }
-    case TN_MIND_LOGIC: return tn_mind_eval_logic(e, frame, unit, node, left, out);
+    case TN_MIND_LOGIC: return tn_mind_eval_logic(e, frame, node, left, out);
     case TN_MIND_CALL:
-    case TN_MIND_INDEX: return eval_call(e, frame, unit, node, left, out);
-    case TN_MIND_FIELD: return eval_field(e, frame, unit, node, left, out);
-    case TN_MIND_IF: return tn_mind_eval_if(e, frame, unit, node, out);
-    case TN_MIND_BODY: return tn_mind_eval_block(e, frame, unit, &node->block, out);
+    case TN_MIND_INDEX: return eval_call(e, frame, node, left, out);
+    case TN_MIND_FIELD: return eval_field(e, frame, node, left, out);
+    case TN_MIND_IF: return tn_mind_eval_if(e, frame, node, out);
+    case TN_MIND_BODY: return tn_mind_eval_block(e, frame, &node->block, out);
     default:
       frame->captured = true;
-      return fn_value(e, (tn_mind_fn){ .callable = node->type->callable, .frame = frame }, out);
+      return tn_mind_fn_value(e, (tn_mind_fn){ .callable = node->type->callable, .frame = frame }, out);
   }
 }
 
-bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *top,
-                  tn_mind_value *out) {
+bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *top, tn_mind_value *out) {
   tn_mind_node *node = top;
   tn_mind_value left = tn_mind_unit_value();
-  if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, tn_mind_span(unit, top), NULL);
+  if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, tn_mind_span(frame->unit, top), NULL);
   while (node->left) node = node->left;
   for (;; node = node->up) {
-    if (!eval_one(e, frame, unit, node, left, out)) return false;
+    if (!eval_one(e, frame, node, left, out)) return false;
     if (node == top) return true;
     left = *out;
   }
@@ -616,11 +602,11 @@ bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit
 
 /* ---- statements ---- */
 
-static TN_OWN_FRAME bool take_apart(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                                    tn_mind_node *node, const tn_mind_value *value) {
+static TN_OWN_FRAME bool take_apart(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node,
+                                    const tn_mind_value *value) {
   for (uint32_t i = 0; i < node->let.count; i++) {
     tn_mind_value item;
-    if (!item_value(e, value, i, tn_mind_span(unit, node->let.value), &item)) return false;
+    if (!item_value(e, value, i, tn_mind_span(frame->unit, node->let.value), &item)) return false;
     if (!bind_value(e, frame, node->let.variables[i], item)) return false;
   }
   return true;
@@ -632,20 +618,14 @@ static bool keeps_shape(tn_mind_evaluator *e, const tn_mind_frame *frame, const 
   if (variable->declared->kind != TN_MIND_T_TENSOR || value->kind != TN_MIND_V_TENSOR) return true;
   tn_mind_type wanted = *variable->declared;
   const tn_mind_type *got = tn_mind_type_of(e, value);
-  int64_t dim;
   tn_mind_bind_shape(symbols_around(frame), &wanted.shape);
-  bool fits = wanted.shape.rank == got->shape.rank;
-  for (int i = 0; fits && i < wanted.shape.rank; i++)
-    fits = tn_mind_unify_dim(NULL, wanted.shape.dim[i], got->shape.dim[i], &dim);
-  return fits ||
-         tn_report(e->host->diags, TN_DIAG_E2001, at, TN_TEXT("expected", tn_mind_describe(e->mind, &wanted)),
-                   TN_TEXT("got", tn_mind_describe(e->mind, got)),
-                   TN_TEXT("name", tn_names_text(e->host->names, variable->name)));
+  return tn_mind_shapes_agree(NULL, &wanted.shape, &got->shape) ||
+         tn_mind_types_differ(e->mind, at, &wanted, got, variable->name, TN_LIT(""));
 }
 
 /* What the checker found the value to be: a declared type is met, an i32 may have become an i64. */
-static TN_OWN_FRAME bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                                   const tn_mind_node *node, tn_mind_value *value) {
+static TN_OWN_FRAME bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_node *node,
+                                   tn_mind_value *value) {
   const tn_mind_node *from = node->let.value;
   const tn_mind_annotation *written = node->let.annotation;
   const tn_mind_variable *variable = node->let.word.name ? node->let.variables[0] : NULL;
@@ -653,43 +633,42 @@ static TN_OWN_FRAME bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, c
   bool declared = written || (variable && variable->declared);
   if (!declared && wanted->kind != TN_MIND_T_SCALAR && wanted->kind != TN_MIND_T_FN) return true;
   bool placed = written && wanted->kind == TN_MIND_T_TENSOR && wanted->device == TN_MIND_GPU;
-  tn_span at =
-      placed ? tn_mind_at(unit, written->start, written->end) : tn_mind_at(unit, from->from, from->to);
+  tn_span at = placed ? tn_mind_at(frame->unit, written->start, written->end)
+                      : tn_mind_at(frame->unit, from->from, from->to);
   if (node->kind == TN_MIND_ASSIGN && declared && !keeps_shape(e, frame, variable, value, at)) return false;
   tn_mind_bindings symbols = { .arena = e->arena };
   return tn_mind_coerce(e, value, wanted, &symbols, symbols_around(frame), at);
 }
 
-static bool eval_let(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                     tn_mind_value *out) {
-  if (!tn_mind_eval(e, frame, unit, node->let.value, out)) return false;
-  if (!meet_type(e, frame, unit, node, out)) return false;
-  if (!node->let.word.name) return take_apart(e, frame, unit, node, out);
+static bool eval_let(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node, tn_mind_value *out) {
+  if (!tn_mind_eval(e, frame, node->let.value, out)) return false;
+  if (!meet_type(e, frame, node, out)) return false;
+  if (!node->let.word.name) return take_apart(e, frame, node, out);
   const tn_mind_variable *variable = node->let.variables[0];
   if (!bind_value(e, frame, variable, *out)) return false;
   *out = *tn_mind_eval_slot(frame, variable);
   return true;
 }
 
-static bool eval_statement(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                           tn_mind_node *node, tn_mind_value *out) {
+static bool eval_statement(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node,
+                           tn_mind_value *out) {
   switch ((tn_mind_kind)node->kind) {
     case TN_MIND_LET:
-    case TN_MIND_ASSIGN: return eval_let(e, frame, unit, node, out);
+    case TN_MIND_ASSIGN: return eval_let(e, frame, node, out);
     case TN_MIND_FN:
     case TN_MIND_IMPORT:
     case TN_MIND_EXPORT: *out = tn_mind_unit_value(); return true;
-    default: return tn_mind_eval(e, frame, unit, node, out);
+    default: return tn_mind_eval(e, frame, node, out);
   }
 }
 
-bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                        const tn_mind_block *block, tn_mind_value *out) {
+bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_block *block,
+                        tn_mind_value *out) {
   *out = tn_mind_unit_value();
   bool ok = true;
   for (tn_mind_node *node = block->first; node && ok; node = node->next) {
-    ok = eval_statement(e, frame, unit, node, out);
-    if (ok && ++e->statements % ASK_EVERY == 0) ok = !tn_mind_interrupted(e, tn_mind_span(unit, node));
+    ok = eval_statement(e, frame, node, out);
+    if (ok && ++e->statements % ASK_EVERY == 0) ok = !tn_mind_interrupted(e, tn_mind_span(frame->unit, node));
   }
   return ok;
 }
@@ -699,12 +678,14 @@ bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_min
 bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_frame *frame,
                        tn_mind_value *out) {
   uint32_t statement = 0;
-  if (!e->forgets || !unit->dead) return tn_mind_eval_block(e, frame, unit, &unit->block, out);
+  frame->unit = unit;
+  if (!e->forgets || !unit->dead) return tn_mind_eval_block(e, frame, &unit->block, out);
   *out = tn_mind_unit_value();
   for (tn_mind_node *node = unit->block.first; node; node = node->next) {
-    if (!eval_statement(e, frame, unit, node, out)) return false;
+    if (!eval_statement(e, frame, node, out)) return false;
     if (!tn_mind_forget(e, unit, statement++, out)) return false;
-    if (++e->statements % ASK_EVERY == 0 && tn_mind_interrupted(e, tn_mind_span(unit, node))) return false;
+    if (++e->statements % ASK_EVERY == 0 && tn_mind_interrupted(e, tn_mind_span(frame->unit, node)))
+      return false;
   }
   return true;
 }

@@ -61,6 +61,7 @@ struct tn_mind_value {
 
 typedef struct tn_mind_frame {
   const tn_mind_function *function; /* NULL: of a module */
+  const tn_mind_unit *unit;         /* whose text is run in it */
   struct tn_mind_frame *outer;      /* of a closure: where it was made; of a spare frame: the next */
   bool captured;                    /* a closure remembers it: it outlives its call */
   tn_mind_bindings symbols;         /* sizes of the signature's names */
@@ -131,10 +132,9 @@ typedef struct {
 bool tn_mind_eval_module(tn_mind_evaluator *e, tn_mind_module *module, tn_mind_value *out);
 bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_frame *frame,
                        tn_mind_value *out);
-bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                  tn_mind_value *out);
-bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                        const tn_mind_block *block, tn_mind_value *out);
+bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node, tn_mind_value *out);
+bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_block *block,
+                        tn_mind_value *out);
 /* Calls a function value. `function` is the fn or the closure the checker chose, if there is one. */
 bool tn_mind_eval_call_value(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
                              const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out);
@@ -144,13 +144,13 @@ const tn_mind_function *tn_mind_choose(tn_mind_evaluator *e, const tn_mind_fn *f
                                        uint32_t count);
 /* The copy of a closure that was checked for a type of functions. */
 const tn_mind_function *tn_mind_choose_for(const tn_mind_fn *fn, const tn_mind_callable *declared);
-bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
-                           const tn_mind_value *args, tn_span at, tn_mind_value *out);
 /* Whether the program was asked to stop; reported if so. */
 bool tn_mind_interrupted(tn_mind_evaluator *e, tn_span at);
 /* One item of a tuple, a list or a shape. */
 bool tn_mind_item(tn_mind_evaluator *e, const tn_mind_value *of, const tn_mind_value *index, tn_span at,
                   tn_mind_value *out);
+/* A function as a value. */
+bool tn_mind_fn_value(tn_mind_evaluator *e, tn_mind_fn fn, tn_mind_value *out);
 /* Changes what a slot holds, so that a fork can take it back. */
 bool tn_mind_set_slot(tn_mind_evaluator *e, tn_mind_value *slot, tn_mind_value value);
 tn_mind_value *tn_mind_eval_slot(tn_mind_frame *frame, const tn_mind_variable *variable);
@@ -159,20 +159,20 @@ int64_t tn_mind_eval_size(const tn_mind_frame *frame, tn_name name);
 
 /* ---- eval_operator.c ---- */
 
-bool tn_mind_eval_binary(tn_mind_evaluator *e, tn_op op, tn_mind_value left, tn_mind_value right, tn_span at,
-                         tn_mind_value *out);
+/* `dtype` is the one in which the checker lets the operands meet. */
+bool tn_mind_eval_binary(tn_mind_evaluator *e, tn_op op, tn_dtype dtype, tn_mind_value left,
+                         tn_mind_value right, tn_span at, tn_mind_value *out);
 bool tn_mind_eval_unary(tn_mind_evaluator *e, tn_op op, tn_mind_value x, tn_span at, tn_mind_value *out);
-bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                        tn_mind_node *node, tn_mind_value left, tn_mind_value *out);
-bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                     tn_mind_value *out);
+bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node, tn_mind_value left,
+                        tn_mind_value *out);
+bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node, tn_mind_value *out);
 
 /* ---- eval_library.c ---- */
 
-bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                          tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out);
-bool tn_mind_eval_index(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                        tn_mind_node *node, tn_mind_value left, tn_mind_value *out);
+bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *call,
+                          const tn_mind_value *receiver, tn_mind_value *out);
+bool tn_mind_eval_index(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node, tn_mind_value left,
+                        tn_mind_value *out);
 /* The library on values, by position. */
 bool tn_mind_eval_library_values(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_value *args,
                                  uint32_t count, tn_span at, tn_mind_value *out);
@@ -180,8 +180,8 @@ bool tn_mind_allow(tn_mind_evaluator *e, uint32_t effects, tn_span at);
 
 /* ---- eval_grad.c ---- */
 
-bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                          tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out);
+bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *call,
+                          const tn_mind_value *receiver, tn_mind_value *out);
 /* The same on values, by position. */
 bool tn_mind_eval_special_values(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_value *args,
                                  tn_span at, tn_mind_value *out);
@@ -189,6 +189,8 @@ bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn
                             const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out);
 bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_value *cotangent,
                            tn_span at, tn_mind_value *out);
+/* Reports what is not one number, and so has no gradient. */
+bool tn_mind_is_single(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at);
 /* Gradients of a node by others, each on its own: one may have been computed from another. */
 bool tn_mind_gradients(tn_mind_evaluator *e, const tn_value *outputs, const tn_value *seeds, int output_count,
                        const tn_value *wrt, int count, tn_span at, tn_value *grads);
@@ -208,8 +210,8 @@ bool tn_mind_find_file(tn_mind_evaluator *e, tn_str path, bool writes, tn_span a
 bool tn_mind_read_tensor(tn_mind_evaluator *e, tn_mind_special special, tn_str path, int64_t rank,
                          tn_dtype dtype, tn_span at, tn_mind_value *out);
 /* save and load. */
-bool tn_mind_eval_weights(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                          tn_mind_node *call, tn_str path, tn_mind_value *out);
+bool tn_mind_eval_weights(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *call, tn_str path,
+                          tn_mind_value *out);
 
 /* ---- history.c ---- */
 
@@ -237,6 +239,14 @@ bool tn_mind_forget(tn_mind_evaluator *e, const tn_mind_unit *unit, uint32_t sta
 /* ---- eval_value.c ---- */
 
 static inline tn_mind_value tn_mind_unit_value(void) { return (tn_mind_value){ .kind = TN_MIND_V_UNIT }; }
+/* A number or a tensor. */
+static inline bool tn_mind_is_plain(const tn_mind_value *value) {
+  return value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
+}
+/* A tuple, a list or a record. */
+static inline bool tn_mind_has_items(const tn_mind_value *value) {
+  return value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
+}
 tn_mind_value tn_mind_scalar_value(tn_mind_number number);
 /* Of a scalar that is known. */
 tn_mind_number tn_mind_number_in(const tn_mind_value *value);
@@ -258,10 +268,11 @@ bool tn_mind_need_number(tn_mind_evaluator *e, const tn_mind_value *value, tn_sp
 /* What a value becomes when it meets a declared type. */
 bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted,
                     tn_mind_bindings *symbols, const tn_mind_bindings *around, tn_span at);
-/* The arguments of a call, in rounds: what they become when they meet the types of its parameters. */
-bool tn_mind_coerce_all(tn_mind_evaluator *e, tn_mind_value *args, const tn_mind_type *const *params,
-                        uint32_t count, tn_mind_bindings *symbols, const tn_mind_bindings *around,
-                        tn_span at);
+/* The arguments of a call, in rounds: what they become when they meet the parameters of a function, or of one
+ * of which only the type is known. */
+bool tn_mind_coerce_all(tn_mind_evaluator *e, tn_mind_value *args, const tn_mind_function *f,
+                        const tn_mind_callable *declared, tn_mind_bindings *symbols,
+                        const tn_mind_bindings *around, tn_span at);
 static inline int tn_mind_value_round(const tn_mind_value *value) {
   return tn_mind_round_of(value->kind == TN_MIND_V_SCALAR, value->kind == TN_MIND_V_FN);
 }

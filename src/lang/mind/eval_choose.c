@@ -6,15 +6,6 @@
  * has made a copy for them where the closure was handed over. */
 #include "lang/mind/eval.h"
 
-static bool dims_admit(const tn_shape *declared, const tn_shape *shape) {
-  if (declared->rank != shape->rank) return false;
-  for (int i = 0; i < shape->rank; i++) {
-    bool both = tn_dim_is_known(declared->dim[i]) && tn_dim_is_known(shape->dim[i]);
-    if (both && declared->dim[i] != shape->dim[i]) return false;
-  }
-  return true;
-}
-
 static bool admits(tn_mind_evaluator *e, const tn_mind_type *type, const tn_mind_value *value) {
   static const tn_shape none;
   switch ((tn_mind_value_kind)value->kind) {
@@ -23,10 +14,11 @@ static bool admits(tn_mind_evaluator *e, const tn_mind_type *type, const tn_mind
       if (!tn_mind_type_is_value(type)) return false;
       tn_type of = tn_mind_value_type(e, value);
       const tn_shape *shape = type->kind == TN_MIND_T_TENSOR ? &type->shape : &none;
-      return of.dtype == type->dtype && dims_admit(shape, &of.shape);
+      return of.dtype == type->dtype && tn_mind_shapes_agree(NULL, shape, &of.shape);
     }
     case TN_MIND_V_STRING: return type->kind == TN_MIND_T_STRING;
-    case TN_MIND_V_SHAPE: return type->kind == TN_MIND_T_SHAPE && dims_admit(&type->shape, value->shape);
+    case TN_MIND_V_SHAPE:
+      return type->kind == TN_MIND_T_SHAPE && tn_mind_shapes_agree(NULL, &type->shape, value->shape);
     case TN_MIND_V_FN: {
       bool declared = type->kind == TN_MIND_T_FN && type->callable->kind == TN_MIND_C_DECLARED;
       const tn_mind_type *own = tn_mind_type_of(e, value);

@@ -11,7 +11,6 @@
 #include "lang/mind/eval.h"
 #include "tensor/npy.h"
 
-
 /* Where files are limited to folders, the path must lie beneath one. */
 bool tn_mind_find_file(tn_mind_evaluator *e, tn_str path, bool writes, tn_span at, tn_str *found) {
   tn_host *host = e->host;
@@ -40,19 +39,10 @@ static bool corrupt(const tn_mind_evaluator *e, tn_str path, const char *format,
                    TN_STR("format", format), TN_STR("reason", reason));
 }
 
-static bool empty(const tn_mind_evaluator *e, const tn_shape *shape, tn_span at) {
-  for (int i = 0; i < shape->rank; i++) {
-    if (shape->dim[i] != 0) continue;
-    return !tn_report(e->host->diags, TN_DIAG_E2105, at,
-                      TN_TEXT("shape", tn_mind_describe_shape(e->mind, shape)));
-  }
-  return false;
-}
-
 /* A value of the tensor, whose reference is taken. */
 static bool finish(tn_mind_evaluator *e, tn_tensor *tensor, tn_span at, tn_mind_value *out) {
   tn_shape shape = tn_view_shape(&tensor->view);
-  bool ok = !empty(e, &shape, at) && tn_mind_builder(e, at);
+  bool ok = tn_mind_refuse_empty(e->mind, &shape, at) && tn_mind_builder(e, at);
   tn_value node = ok ? tn_mind_trace_const(e->trace, tensor) : TN_ERROR_VALUE;
   tn_tensor_unref(tensor);
   *out = tn_mind_tensor_value(node);
@@ -79,8 +69,7 @@ static bool npy_tensor(tn_mind_evaluator *e, const tn_file_bytes *bytes, tn_str 
   if (got == dtype && shape.rank == rank) return true;
   tn_tensor_unref(out);
   if (got != dtype)
-    return tn_report(e->host->diags, TN_DIAG_E2006, at, TN_STR("op", "read_npy"),
-                     TN_STR("expected", tn_dtype_name(dtype)), TN_STR("got", tn_dtype_name(got)));
+    return tn_mind_refuse_dtype(e->mind, at, "read_npy", tn_dtype_name(dtype), got);
   for (int i = 0; i < wanted.rank; i++) wanted.dim[i] = TN_DIM_UNKNOWN;
   return tn_mind_shapes_differ(e->mind, at, &wanted, &shape, 0, 0, TN_LIT(""));
 }
@@ -141,9 +130,7 @@ static tn_str place_name(weights *w, tn_str name, uint32_t place) {
   tn_text_add(&text, name);
   tn_text_byte(&text, '.');
   tn_text_uint(&text, place);
-  tn_str made = tn_arena_str(w->e->arena, tn_text_str(&text));
-  tn_text_free(&text);
-  return made;
+  return tn_mind_kept_text(w->e->mind, &text);
 }
 
 /* The parts of a value, in a copy of it. */
@@ -246,15 +233,15 @@ static bool read_weights(weights *w, tn_str path, tn_str found) {
 }
 
 /* The values of the names, and their parts. */
-static bool name_weights(weights *w, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *names,
+static bool name_weights(weights *w, tn_mind_frame *frame, tn_mind_node *names,
                          tn_mind_value *out) {
   tn_mind_evaluator *e = w->e;
-  bool list = names->kind == TN_MIND_LIST || names->kind == TN_MIND_TUPLE;
+  bool list = tn_mind_is_list(names);
   uint32_t count = list ? names->list.count : 1, next = 0;
   tn_mind_value *values = tn_arena_array(e->arena, count, sizeof *values);
   if (!values) return tn_mind_out_of_memory(e->mind);
   for (tn_mind_node *node = list ? names->list.items : names; next < count; node = node->next) {
-    if (!tn_mind_eval(e, frame, unit, node, &values[next])) return false;
+    if (!tn_mind_eval(e, frame, node, &values[next])) return false;
     if (!add_parts(w, tn_names_text(e->host->names, node->name.name), &values[next++])) return false;
   }
   *out = values[0];
@@ -274,17 +261,17 @@ static bool is_weights_path(const weights *w, tn_str path) {
                    TN_STR("expected", "a path that ends in .safetensors"), TN_TEXT("got", path));
 }
 
-bool tn_mind_eval_weights(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                          tn_mind_node *call, tn_str path, tn_mind_value *out) {
+bool tn_mind_eval_weights(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *call, tn_str path,
+                          tn_mind_value *out) {
   const tn_mind_entry *entry = call->call.entry;
   bool saves = entry->special == TN_MIND_SAVE;
-  weights w = { .e = e, .at = tn_mind_span(unit, call) };
+  weights w = { .e = e, .at = tn_mind_span(frame->unit, call) };
   tn_str found;
   if (e->lowers || e->undecided)
     return tn_report(e->host->diags, TN_DIAG_E_UNSUPPORTED, w.at, TN_STR("feature", "a file in a graph"));
   if (!tn_mind_allow(e, entry->effects, w.at) || !is_weights_path(&w, path)) return false;
   if (!tn_mind_find_file(e, path, saves, w.at, &found) || !tn_mind_builder(e, w.at)) return false;
-  bool ok = name_weights(&w, frame, unit, call->call.bound[1], out) &&
+  bool ok = name_weights(&w, frame, call->call.bound[1], out) &&
             (saves ? write_weights(&w, found) : read_weights(&w, path, found));
   tn_vec_free(e->host->heap, &w.list);
   if (saves) *out = tn_mind_unit_value();

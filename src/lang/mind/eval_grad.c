@@ -39,10 +39,6 @@ bool tn_mind_gradients(tn_mind_evaluator *e, const tn_value *outputs, const tn_v
 
 /* ---- values and nodes ---- */
 
-static bool is_plain(const tn_mind_value *value) {
-  return value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
-}
-
 /* A node as a value of the kind of another. */
 static tn_mind_value value_like(const tn_mind_evaluator *e, const tn_mind_value *like, tn_value node) {
   if (like->kind == TN_MIND_V_TENSOR) return tn_mind_tensor_value(node);
@@ -81,9 +77,8 @@ static tn_value *nodes_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_s
 /* ---- functions ---- */
 
 static bool become_leaf(tn_mind_evaluator *e, tn_mind_value *value, tn_span at) {
-  tn_dtype dtype = tn_mind_value_type(e, value).dtype;
+  tn_dtype dtype = tn_mind_leaf_dtype(tn_mind_value_type(e, value).dtype);
   bool scalar = value->kind == TN_MIND_V_SCALAR;
-  if (scalar && !tn_dtype_in(dtype, TN_FLOATS)) dtype = TN_F64;
   tn_value node = tn_mind_node_of(e, value, dtype, at);
   node = node ? tn_mind_trace_leaf(e->trace, node) : TN_ERROR_VALUE;
   if (!node) return tn_mind_built(e, NULL, node);
@@ -102,7 +97,7 @@ static tn_mind_value *make_leaves(tn_mind_evaluator *e, const tn_mind_function *
     tn_mind_out_of_memory(e->mind);
     return NULL;
   }
-  if (function && !tn_mind_coerce_all(e, leaves, function->param_types, count, &symbols, NULL, at))
+  if (function && !tn_mind_coerce_all(e, leaves, function, NULL, &symbols, NULL, at))
     return NULL;
   for (uint32_t i = 0; i < count; i++) {
     if (!become_leaf(e, &leaves[i], at)) return NULL;
@@ -157,12 +152,11 @@ static bool hessians(tn_mind_evaluator *e, const tn_mind_value *grads, const tn_
   return tuple_of(e, rows, count, count != 1, out);
 }
 
-static bool is_single(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at) {
-  if (!is_plain(value)) return tn_mind_expected(e->mind, at, "a single number", tn_mind_type_of(e, value));
+bool tn_mind_is_single(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at) {
+  if (!tn_mind_is_plain(value))
+    return tn_mind_expected(e->mind, at, "a single number", tn_mind_type_of(e, value));
   tn_type type = tn_mind_value_type(e, value);
-  if (type.shape.rank == 0) return true;
-  return tn_report(e->host->diags, TN_DIAG_E4002, at,
-                   TN_TEXT("shape", tn_mind_describe_shape(e->mind, &type.shape)));
+  return tn_mind_refuse_many(e->mind, &type.shape, at);
 }
 
 bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
@@ -175,10 +169,10 @@ bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn
   if (!call_leaves(e, fn->inner, function, leaves, count, at, &output)) return false;
   if (fn->callable->kind == TN_MIND_C_JACOBIAN) {
     int outputs;
-    tn_value *of = is_plain(&output) ? nodes_of(e, &output, at, &outputs) : NULL;
+    tn_value *of = tn_mind_is_plain(&output) ? nodes_of(e, &output, at, &outputs) : NULL;
     return of && jacobians(e, of[0], leaves, count, at, out);
   }
-  if (!is_single(e, &output, at)) return false;
+  if (!tn_mind_is_single(e, &output, at)) return false;
   if (!leaf_gradients(e, &output, NULL, leaves, count, at, grads)) return false;
   if (fn->callable->kind == TN_MIND_C_HESSIAN) return hessians(e, grads, leaves, count, at, out);
   if (!tuple_of(e, grads, count, count != 1, out)) return false;
@@ -206,10 +200,8 @@ static bool eval_vjp(tn_mind_evaluator *e, const tn_mind_callable *pullback, con
   tn_mind_fn made = {
     .callable = pullback, .output = kept, .leaves = leaves, .leaf_count = count, .tuple = tuple
   };
-  const tn_mind_fn *fn = tn_arena_copy(e->arena, &made, sizeof made);
-  if (!kept || !fn) return tn_mind_out_of_memory(e->mind);
-  pair[1] = (tn_mind_value){ .kind = TN_MIND_V_FN, .fn = fn };
-  return tuple_of(e, pair, 2, true, out);
+  if (!kept) return tn_mind_out_of_memory(e->mind);
+  return tn_mind_fn_value(e, made, &pair[1]) && tuple_of(e, pair, 2, true, out);
 }
 
 static bool eval_jvp(tn_mind_evaluator *e, const tn_mind_value *output, const tn_mind_value *leaves,
@@ -313,7 +305,7 @@ static bool gather(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_nod
   if (!record_init(e, r, type->count)) return false;
   for (uint32_t i = 0; i < type->count; i++) {
     const tn_mind_value *slot = tn_mind_eval_slot(frame, call->call.wrt[i]);
-    bool bound = slot && is_plain(slot);
+    bool bound = slot && tn_mind_is_plain(slot);
     if (!bound || (type->open && (!loss || !slot->node || slot->node == loss))) continue;
     r->wrt[r->count] = slot->node;
     r->values[r->count] = *slot;
@@ -340,8 +332,8 @@ static bool fill_record(tn_mind_evaluator *e, gradient_record *r, tn_value loss,
 static bool eval_expression_form(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_node *call,
                                  const tn_mind_value *loss, tn_span at, tn_mind_value *out) {
   gradient_record r;
-  tn_value node = is_plain(loss) ? loss->node : TN_ERROR_VALUE;
-  if (!is_single(e, loss, at)) return false;
+  tn_value node = tn_mind_is_plain(loss) ? loss->node : TN_ERROR_VALUE;
+  if (!tn_mind_is_single(e, loss, at)) return false;
   if (!gather(e, frame, call, node, &r) || !fill_record(e, &r, node, at)) return false;
   *out = (tn_mind_value){ .kind = TN_MIND_V_GRAD, .count = r.count, .items = r.values, .names = r.names };
   return true;
@@ -349,35 +341,24 @@ static bool eval_expression_form(tn_mind_evaluator *e, tn_mind_frame *frame, con
 
 /* ---- calls ---- */
 
-static bool transformed(tn_mind_evaluator *e, const tn_mind_callable *callable, const tn_mind_fn *inner,
-                        tn_mind_value *out) {
-  tn_mind_fn made = { .callable = callable, .inner = inner };
-  const tn_mind_fn *kept = tn_arena_copy(e->arena, &made, sizeof made);
-  *out = (tn_mind_value){ .kind = TN_MIND_V_FN, .fn = kept };
-  return kept || tn_mind_out_of_memory(e->mind);
-}
-
-bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                          tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out) {
+bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *call,
+                          const tn_mind_value *receiver, tn_mind_value *out) {
   const tn_mind_entry *entry = call->call.entry;
   tn_mind_value args[TN_MIND_PARAMETER_LIMIT];
-  tn_span at = tn_mind_span(unit, call);
-  for (int i = 0; i < entry->count; i++) {
-    tn_mind_node *node = call->call.bound[i];
-    if (i == 0 && receiver)
-      args[0] = *receiver;
-    else if (node && entry->params[i].kind != TN_MIND_P_NAMES &&
-             !tn_mind_eval(e, frame, unit, node, &args[i]))
-      return false;
+  tn_span at = tn_mind_span(frame->unit, call);
+  if (receiver) args[0] = *receiver;
+  for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
+    bool named = entry->params[arg->place].kind == TN_MIND_P_NAMES;
+    if (!named && !tn_mind_eval(e, frame, arg, &args[arg->place])) return false;
   }
   if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP)
     return eval_product(e, entry, call, args, at, out);
   if (entry->special >= TN_MIND_SAVE)
-    return tn_mind_eval_weights(e, frame, unit, call, args[0].text, out);
+    return tn_mind_eval_weights(e, frame, call, args[0].text, out);
   if (entry->special >= TN_MIND_FOLD)
     return tn_mind_eval_loop(e, entry, call->call.function, call->type, args, at, out);
   if (args[0].kind != TN_MIND_V_FN) return eval_expression_form(e, frame, call, &args[0], at, out);
-  return transformed(e, call->type->callable, args[0].fn, out);
+  return tn_mind_fn_value(e, (tn_mind_fn){ .callable = call->type->callable, .inner = args[0].fn }, out);
 }
 
 /* A function that was handed over: its type says what it takes, and that is not names. */
@@ -388,5 +369,6 @@ bool tn_mind_eval_special_values(tn_mind_evaluator *e, const tn_mind_entry *entr
   if (entry->special >= TN_MIND_FOLD) return tn_mind_eval_loop(e, entry, NULL, NULL, args, at, out);
   tn_mind_callable made = { .kind = tn_mind_transform_of(entry->special), .inner = args[0].fn->callable };
   const tn_mind_callable *callable = tn_arena_copy(e->arena, &made, sizeof made);
-  return callable ? transformed(e, callable, args[0].fn, out) : tn_mind_out_of_memory(e->mind);
+  if (!callable) return tn_mind_out_of_memory(e->mind);
+  return tn_mind_fn_value(e, (tn_mind_fn){ .callable = callable, .inner = args[0].fn }, out);
 }

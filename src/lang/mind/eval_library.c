@@ -56,7 +56,7 @@ static void set_value(tn_mind_call *l, tn_mind_operand *arg, tn_mind_value value
 }
 
 static bool look(tn_mind_call *l, tn_mind_operand *arg) {
-  if (!tn_mind_eval(l->evaluator, l->frame, l->unit, arg->node, &arg->value)) return false;
+  if (!tn_mind_eval(l->evaluator, l->frame, arg->node, &arg->value)) return false;
   describe(l->evaluator, arg);
   return true;
 }
@@ -66,8 +66,18 @@ static void item(tn_mind_call *l, const tn_mind_operand *of, uint32_t index, tn_
   set_value(l, out, of->value.items[index]);
 }
 
-static bool force(tn_mind_call *l, const tn_mind_operand *arg, tn_mind_number *out) {
-  return tn_mind_need_number(l->evaluator, &arg->value, l->at, out);
+/* x[i] where i is a node without a number: the place is looked up when the graph runs. */
+static bool is_open_place(const tn_mind_call *l, const tn_mind_operand *arg) {
+  return l->entry->op == TN_OP_INDEX && arg == &l->given[2] && l->evaluator->unknown_inputs;
+}
+
+static bool force(tn_mind_call *l, const tn_mind_operand *arg, tn_mind_number *out, bool *known) {
+  *known = true;
+  if (!is_open_place(l, arg)) return tn_mind_need_number(l->evaluator, &arg->value, l->at, out);
+  tn_mind_forced forced = tn_mind_number_of(l->evaluator, &arg->value, l->at, out);
+  *known = forced == TN_MIND_DATA;
+  l->by_node = forced == TN_MIND_NO_DATA;
+  return forced != TN_MIND_FAULT;
 }
 
 static bool is_word(const tn_mind_call *l, const tn_mind_node *node) {
@@ -112,54 +122,22 @@ static const tn_mind_reader reader = { .runs = true,
                                        .operand = operand,
                                        .draw = draw };
 
-/* Words have no values; lists of integers and shapes are looked at item by item. */
-static bool has_value(const tn_mind_call *l, int index) {
-  const tn_mind_node *node = l->given[index].node;
-  switch (l->entry->params[index].kind) {
-    case TN_MIND_P_DTYPE:
-    case TN_MIND_P_DEVICE: return false;
-    case TN_MIND_P_INTS:
-    case TN_MIND_P_TENSORS: return !tn_mind_is_written(l, &l->given[index]);
-    case TN_MIND_P_SHAPE:
-      if (node->kind == TN_MIND_NAME && !node->name.variable) return false;
-      return !tn_mind_is_written(l, &l->given[index]);
-    default: return true;
-  }
-}
-
-/* In the order in which they are written, the receiver first. */
-static bool eval_values(tn_mind_call *l, tn_mind_node *call, const tn_mind_value *receiver) {
-  for (int i = 0; i < l->entry->count; i++) {
-    tn_mind_node *node = l->given[i].node = call->call.bound[i];
-    if (receiver && node == call->left->left) set_value(l, &l->given[i], *receiver);
-  }
-  for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
-    int index = 0;
-    while (index < l->entry->count && l->given[index].node != arg) index++;
-    if (index == l->entry->count) continue; /* a further argument of print */
-    if (has_value(l, index) && !look(l, &l->given[index])) return false;
-  }
-  return true;
-}
-
 /* ---- operations ---- */
 
 static TN_OWN_FRAME bool finish(tn_mind_call *l, tn_value made, tn_mind_value *out) {
   if (!tn_mind_built(l->evaluator, l->entry->name, made)) return false;
   tn_type type = *tn_graph_type(&l->evaluator->trace->graph, made);
-  if (!tn_mind_refuse_empty(l, &type.shape)) return false;
+  if (!tn_mind_refuse_empty(l->mind, &type.shape, l->at)) return false;
   *out = tn_mind_tensor_value(made);
   if (type.shape.rank == 0 && tn_mind_gives_scalar(l))
     *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)type.dtype, .node = made };
   return true;
 }
 
-/* x[i] where i is a node without a number: the place is looked up when the graph runs. */
 static TN_OWN_FRAME tn_value index_by_node(tn_mind_call *l) {
-  if (!begin(l)) return TN_ERROR_VALUE;
   tn_builder *builder = l->builder;
-  tn_value x = operand(l, &l->given[0], l->given[0].type->dtype), i = operand(l, &l->given[2], TN_I64);
-  if (!x || !i) return TN_ERROR_VALUE;
+  tn_value x = l->args[0].value, i = operand(l, &l->given[2], TN_I64);
+  if (!i) return TN_ERROR_VALUE;
   tn_attrs attrs = { .axis = (int32_t)l->args[1].integer };
   const tn_shape *shape = &tn_build_type(builder, x)->shape;
   int axis;
@@ -172,12 +150,6 @@ static TN_OWN_FRAME tn_value index_by_node(tn_mind_call *l) {
   tn_value from_end = tn_build_binary(builder, TN_OP_ADD, i, length);
   const tn_value in[] = { x, tn_build_select(builder, negative, from_end, i) };
   return tn_build(builder, TN_OP_GATHER, in, 2, &attrs);
-}
-
-static bool index_is_unknown(tn_mind_call *l) {
-  tn_mind_number number;
-  if (l->entry->op != TN_OP_INDEX || !l->evaluator->unknown_inputs) return false;
-  return tn_mind_number_of(l->evaluator, &l->given[2].value, l->at, &number) == TN_MIND_NO_DATA;
 }
 
 /* squeeze without axes removes what the checker knows to be 1. A size that only the run knows stays, whatever
@@ -194,15 +166,9 @@ static void settle_axes(tn_mind_call *l) {
 }
 
 static bool run_ordinary(tn_mind_call *l, tn_mind_value *out) {
-  if (index_is_unknown(l)) {
-    tn_mind_number axis;
-    if (!force(l, &l->given[1], &axis)) return false;
-    l->args[1].integer = axis.integer;
-    return finish(l, index_by_node(l), out);
-  }
   if (!tn_mind_read_operands(l)) return false;
   settle_axes(l);
-  return finish(l, tn_mind_lower_call(l), out);
+  return finish(l, l->by_node ? index_by_node(l) : tn_mind_lower_call(l), out);
 }
 
 /* ---- whatever is not an operation ---- */
@@ -224,20 +190,20 @@ static bool run_to_device(tn_mind_call *l, tn_mind_value *out) {
   return tn_report(diags_of(l), TN_DIAG_E5001, l->at, TN_STR("device", "gpu"));
 }
 
-static bool print_all(tn_mind_call *l, tn_mind_node *call, tn_text *line) {
+static bool print_all(tn_mind_call *l, tn_text *line) {
   if (!tn_mind_value_print(l->evaluator, &l->given[0].value, l->evaluator->host->shorten, l->at, line))
     return false;
-  for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
+  for (tn_mind_node *arg = l->call ? l->call->call.args : NULL; arg; arg = arg->next) {
     tn_mind_value value;
     if (arg == l->given[0].node) continue;
     tn_text_byte(line, ' ');
-    if (!tn_mind_eval(l->evaluator, l->frame, l->unit, arg, &value)) return false;
+    if (!tn_mind_eval(l->evaluator, l->frame, arg, &value)) return false;
     if (!tn_mind_value_print(l->evaluator, &value, l->evaluator->host->shorten, l->at, line)) return false;
   }
   return true;
 }
 
-static TN_OWN_FRAME bool run_print(tn_mind_call *l, tn_mind_node *call, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_print(tn_mind_call *l, tn_mind_value *out) {
   tn_mind_evaluator *e = l->evaluator;
   tn_fault fault;
   tn_text line;
@@ -250,7 +216,7 @@ static TN_OWN_FRAME bool run_print(tn_mind_call *l, tn_mind_node *call, tn_mind_
   }
   if (!tn_mind_trace_settle(e->trace, &fault)) return tn_mind_eval_fault(e, &fault, NULL);
   tn_text_init(&line, e->host->heap);
-  bool ok = print_all(l, call, &line) && (!line.failed || tn_mind_out_of_memory(e->mind));
+  bool ok = print_all(l, &line) && (!line.failed || tn_mind_out_of_memory(e->mind));
   if (ok) e->host->print(e->host, tn_text_str(&line));
   tn_text_free(&line);
   return ok;
@@ -314,14 +280,14 @@ static bool run_read_tensor(tn_mind_call *l, tn_mind_value *out) {
   return tn_mind_read_tensor(l->evaluator, l->entry->special, l->args[0].text, rank, dtype, l->at, out);
 }
 
-static bool run(tn_mind_call *l, tn_mind_node *call, tn_mind_value *out) {
+static bool run(tn_mind_call *l, tn_mind_value *out) {
   tn_mind_evaluator *e = l->evaluator;
   if (!e->lowers && !tn_mind_allow(e, l->entry->effects, l->at)) return false;
   if (l->entry->special == TN_MIND_ORDINARY) return run_ordinary(l, out);
   if (!tn_mind_read_arguments(l)) return false;
   switch (l->entry->special) {
     case TN_MIND_TO_DEVICE: return run_to_device(l, out);
-    case TN_MIND_PRINT: return run_print(l, call, out);
+    case TN_MIND_PRINT: return run_print(l, out);
     case TN_MIND_READ: return run_read(l, out);
     case TN_MIND_READ_BYTES:
     case TN_MIND_READ_CSV:
@@ -331,16 +297,17 @@ static bool run(tn_mind_call *l, tn_mind_node *call, tn_mind_value *out) {
   }
 }
 
-bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                          tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out) {
-  if (call->call.entry->special >= TN_MIND_GRAD)
-    return tn_mind_eval_special(e, frame, unit, call, receiver, out);
-  tn_mind_call *l = tn_mind_call_new(e->mind, &reader, call->call.entry, tn_mind_span(unit, call));
+bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *call,
+                          const tn_mind_value *receiver, tn_mind_value *out) {
+  if (call->call.entry->special >= TN_MIND_GRAD) return tn_mind_eval_special(e, frame, call, receiver, out);
+  tn_mind_call *l = tn_mind_call_new(e->mind, &reader, call->call.entry, tn_mind_span(frame->unit, call));
   if (!l) return false;
-  l->unit = unit;
+  l->call = call;
   l->frame = frame;
   l->evaluator = e;
-  bool ok = eval_values(l, call, receiver) && run(l, call, out);
+  for (int i = 0; i < l->entry->count; i++) l->given[i].node = call->call.bound[i];
+  if (receiver) set_value(l, &l->given[call->left->left->place], *receiver);
+  bool ok = run(l, out);
   tn_mind_call_free(l);
   return ok;
 }
@@ -352,19 +319,19 @@ bool tn_mind_eval_library_values(tn_mind_evaluator *e, const tn_mind_entry *entr
   if (!l) return false;
   l->evaluator = e;
   for (uint32_t i = 0; i < count; i++) set_value(l, &l->given[tn_mind_entry_place(entry, i, count)], args[i]);
-  bool ok = run(l, NULL, out);
+  bool ok = run(l, out);
   tn_mind_call_free(l);
   return ok;
 }
 
 /* x[i, j]; of a tuple or shape the one item. */
-bool tn_mind_eval_index(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                        tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
+bool tn_mind_eval_index(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node, tn_mind_value left,
+                        tn_mind_value *out) {
   static const tn_mind_value first = { .kind = TN_MIND_V_SCALAR, .dtype = TN_I32, .known = true };
-  tn_span at = tn_mind_span(unit, node);
+  tn_span at = tn_mind_span(frame->unit, node);
   for (tn_mind_node *arg = node->call.args; arg; arg = arg->next) {
     tn_mind_value index;
-    if (!tn_mind_eval(e, frame, unit, arg, &index)) return false;
+    if (!tn_mind_eval(e, frame, arg, &index)) return false;
     if (left.kind != TN_MIND_V_TENSOR) return tn_mind_item(e, &left, &index, at, out);
     const tn_mind_value args[] = { left, first, index };
     if (!tn_mind_eval_library_values(e, node->call.entry, args, 3, at, out)) return false;

@@ -2,9 +2,9 @@
  *
  * A loop calls its function many times, and each call extends the graph. What
  * something may be differentiated through keeps that graph as its tape. Where no
- * derivative is going on and none is asked for by names, the tape is of no use:
- * the state is computed from time to time and everything that led to it is
- * forgotten, so a loop of any length needs the memory of a few steps.
+ * derivative is active and none is requested by names, the tape is of no use: the state is computed
+ * from time to time and everything that led to it is forgotten, so a loop of any length needs the
+ * memory of a few steps.
  *
  * Rows of a tensor are cut out of ever smaller pieces. The gradient of a row is as
  * large as what it was cut from, and with pieces the work for all rows together
@@ -91,14 +91,8 @@ static bool add_rows(loop *l, rows *r, const tn_mind_value *tensor) {
     return tn_report(l->e->host->diags, TN_DIAG_E2001, l->at, TN_STR("expected", "a dimension with a size"),
                      TN_TEXT("got", tn_mind_describe_shape(l->e->mind, shape)));
   }
-  if (l->steps >= 0 && count != l->steps) {
-    tn_shape wanted = tn_shape_make(1, l->steps), got = tn_shape_make(1, count);
-    return tn_mind_shapes_differ(l->e->mind, l->at, &wanted, &got, 0, 0,
-                                 TN_LIT("a loop takes one row of each"));
-  }
   r->pieces[0] = (piece){ tensor->node, 0, count };
-  l->steps = count;
-  return true;
+  return tn_mind_join_steps(l->e->mind, count, l->at, &l->steps);
 }
 
 static bool count_steps(loop *l, const tn_mind_value *count) {
@@ -121,7 +115,7 @@ static bool begin_items(loop *l, const tn_mind_value *over) {
   bool number = over->kind == TN_MIND_V_SCALAR ||
                 (!tuple && tn_graph_type(&l->e->trace->graph, over->node)->shape.rank == 0);
   if (number) return count_steps(l, over);
-  l->steps = -1;
+  l->steps = TN_DIM_UNKNOWN;
   l->over = tn_arena_array(l->e->arena, count, sizeof *l->over);
   if (tuple) {
     l->item = (tn_mind_value){ .kind = TN_MIND_V_TUPLE, .count = count };
@@ -202,7 +196,7 @@ static bool share_data(const loop *l, kept *k) {
   return true;
 }
 
-/* The state begins anew as numbers, without how it was made. */
+/* The state restarts as numbers, without its history. */
 static bool renew(loop *l, kept *k) {
   tn_mind_trace *trace = l->e->trace;
   if (!share_data(l, k)) return tn_mind_out_of_memory(l->e->mind);
@@ -269,11 +263,8 @@ static bool run_steps(loop *l, tn_mind_value *out) {
   }
   *out = l->state;
   if (!l->scans) return true;
-  if (l->steps == 0) {
-    tn_shape none = tn_shape_make(1, 0);
-    return tn_report(l->e->host->diags, TN_DIAG_E2105, l->at,
-                     TN_TEXT("shape", tn_mind_describe_shape(l->e->mind, &none)));
-  }
+  tn_shape made = tn_shape_make(1, l->steps);
+  if (!tn_mind_refuse_empty(l->e->mind, &made, l->at)) return false;
   tn_mind_value *pair = tn_arena_array(l->e->arena, 2, sizeof *pair);
   if (!pair) return tn_mind_out_of_memory(l->e->mind);
   pair[0] = l->state;

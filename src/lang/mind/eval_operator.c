@@ -13,13 +13,6 @@
 
 /* ---- operators ---- */
 
-/* The dtype in which two scalars meet. */
-static tn_dtype common_dtype(tn_dtype a, tn_dtype b) {
-  bool a_float = tn_dtype_in(a, TN_FLOATS), b_float = tn_dtype_in(b, TN_FLOATS);
-  if (a_float || b_float) return a_float ? a : b;
-  return a == TN_I64 || b == TN_I64 ? TN_I64 : a;
-}
-
 /* Two scalars whose numbers are known. */
 static bool known_result(tn_mind_evaluator *e, tn_op op, tn_dtype dtype, const tn_mind_value *left,
                          const tn_mind_value *right, tn_span at, tn_mind_value *out) {
@@ -41,42 +34,26 @@ static bool folds(tn_op op, tn_dtype dtype, const tn_mind_value *left, const tn_
                               tn_mind_number_cast(tn_mind_number_in(right), dtype));
 }
 
-static bool scalar_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left,
-                          const tn_mind_value *right, tn_span at, tn_mind_value *out) {
-  tn_dtype dtype = common_dtype(left->dtype, right->dtype);
-  bool known = left->known && right->known, traced = left->node || right->node;
-  *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)tn_scalar_gives(op, dtype) };
-  if (known && !known_result(e, op, dtype, left, right, at, out)) return false;
-  if (known && !traced && (!e->lowers || folds(op, dtype, left, right))) return true;
-  tn_value x = tn_mind_node_of(e, left, dtype, at);
-  tn_value y = x ? tn_mind_node_of(e, right, dtype, at) : TN_ERROR_VALUE;
-  if (!y) return false;
-  out->node = tn_build_binary(tn_mind_builder(e, at), op, x, y);
-  return tn_mind_built(e, NULL, out->node);
-}
-
-static bool tensor_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left,
-                          const tn_mind_value *right, tn_span at, tn_mind_value *out) {
-  bool left_scalar = left->kind == TN_MIND_V_SCALAR, right_scalar = right->kind == TN_MIND_V_SCALAR;
-  tn_dtype left_dtype = tn_mind_value_type(e, left_scalar ? right : left).dtype;
-  tn_dtype right_dtype = tn_mind_value_type(e, right_scalar ? left : right).dtype;
-  tn_value x = tn_mind_node_of(e, left, left_dtype, at);
-  tn_value y = x ? tn_mind_node_of(e, right, right_dtype, at) : TN_ERROR_VALUE;
-  if (!y) return false;
-  *out = tn_mind_tensor_value(tn_build_binary(tn_mind_builder(e, at), op, x, y));
-  return tn_mind_built(e, NULL, out->node);
-}
-
-bool tn_mind_eval_binary(tn_mind_evaluator *e, tn_op op, tn_mind_value left, tn_mind_value right, tn_span at,
-                         tn_mind_value *out) {
+/* Of scalars a scalar; where one is a tensor, the other becomes one of its dtype. */
+bool tn_mind_eval_binary(tn_mind_evaluator *e, tn_op op, tn_dtype dtype, tn_mind_value left,
+                         tn_mind_value right, tn_span at, tn_mind_value *out) {
   if (left.kind == TN_MIND_V_STRING) {
     bool equal = tn_str_equal(left.text, right.text);
     *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = equal == (op == TN_OP_EQ) });
     return true;
   }
   bool scalars = left.kind == TN_MIND_V_SCALAR && right.kind == TN_MIND_V_SCALAR;
-  return scalars ? scalar_binary(e, op, &left, &right, at, out)
-                 : tensor_binary(e, op, &left, &right, at, out);
+  bool known = scalars && left.known && right.known, traced = left.node || right.node;
+  *out = (tn_mind_value){ .kind = TN_MIND_V_TENSOR };
+  if (scalars)
+    *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)tn_scalar_gives(op, dtype) };
+  if (known && !known_result(e, op, dtype, &left, &right, at, out)) return false;
+  if (known && !traced && (!e->lowers || folds(op, dtype, &left, &right))) return true;
+  tn_value x = tn_mind_node_of(e, &left, dtype, at);
+  tn_value y = x ? tn_mind_node_of(e, &right, dtype, at) : TN_ERROR_VALUE;
+  if (!y) return false;
+  out->node = tn_build_binary(tn_mind_builder(e, at), op, x, y);
+  return tn_mind_built(e, NULL, out->node);
 }
 
 static bool truth_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_mind_value *out);
@@ -133,11 +110,10 @@ static bool decide(tn_mind_evaluator *e, const tn_mind_value *condition, tn_span
 
 /* ---- both branches ---- */
 
-/* One of two ways to go on. */
+/* One of two branches. */
 typedef struct {
   tn_mind_evaluator *e;
   tn_mind_frame *frame;
-  const tn_mind_unit *unit;
   tn_mind_node *node;     /* the if, or the && or || */
   tn_mind_branch *branch; /* whose condition is evaluated */
   tn_span at;
@@ -157,7 +133,7 @@ static bool eval_branches(const fork *f, tn_mind_branch *branch, tn_mind_value *
 static bool run_side(const fork *f, bool yes, tn_mind_value *out) {
   tn_mind_evaluator *e = f->e;
   if (f->node->kind == TN_MIND_IF) {
-    bool ok = yes ? tn_mind_eval_block(e, f->frame, f->unit, &f->branch->block, out)
+    bool ok = yes ? tn_mind_eval_block(e, f->frame, &f->branch->block, out)
                   : eval_branches(f, f->branch->next, out);
     if (!f->node->branch.has_else) *out = tn_mind_unit_value(); /* whatever its block ends in */
     return ok;
@@ -167,12 +143,7 @@ static bool run_side(const fork *f, bool yes, tn_mind_value *out) {
     return true;
   }
   tn_mind_value right;
-  return tn_mind_eval(e, f->frame, f->unit, f->node->right, &right) && truth_of(e, &right, f->at, out);
-}
-
-/* The frame whose variables a branch may assign. */
-static tn_mind_frame *assigned_frame(const fork *f) {
-  return f->frame->function ? f->frame : f->unit->module->frame;
+  return tn_mind_eval(e, f->frame, f->node->right, &right) && truth_of(e, &right, f->at, out);
 }
 
 static int by_slot(const void *a, const void *b) {
@@ -216,7 +187,7 @@ static TN_OWN_FRAME bool trace_side(const fork *f, bool yes, bool speculates, wa
   size_t since = e->journal.count;
   if (!builder || !builder->methods->region_begin(builder)) return false;
   const tn_mind_frame *outer = e->fork;
-  e->fork = assigned_frame(f);
+  e->fork = f->frame;
   out->ok = run_side(f, yes, &out->value);
   e->fork = outer;
   if (speculates) e->drawn = drawn;
@@ -232,10 +203,6 @@ typedef struct {
   tn_mind_slot_change *assigned; /* the slots; their values are not looked at */
   size_t assigned_count;
 } results;
-
-static bool is_plain_value(const tn_mind_value *value) {
-  return value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
-}
 
 static bool same_value(const tn_mind_value *a, const tn_mind_value *b) {
   if (a->kind != b->kind || a->node != b->node || a->count != b->count) return false;
@@ -263,28 +230,25 @@ static tn_value in_region(tn_mind_evaluator *e, const tn_mind_value *value, tn_d
 
 /* Both become nodes of one type, or the branches cannot be joined. */
 static TN_OWN_FRAME bool add_result(const fork *f, const way *yes, const way *no, const tn_mind_value *a,
-                                    const tn_mind_value *b, results *r) {
+                                    const tn_mind_value *b, tn_dtype dtype, results *r) {
   tn_mind_evaluator *e = f->e;
-  if (!is_plain_value(a) || !is_plain_value(b)) return false;
+  if (!tn_mind_is_plain(a) || !tn_mind_is_plain(b)) return false;
   tn_type type_a = tn_mind_value_type(e, a), type_b = tn_mind_value_type(e, b);
-  bool scalars = a->kind == TN_MIND_V_SCALAR && b->kind == TN_MIND_V_SCALAR;
-  tn_dtype dtype = scalars                       ? common_dtype(type_a.dtype, type_b.dtype)
-                   : a->kind == TN_MIND_V_SCALAR ? type_b.dtype
-                                                 : type_a.dtype;
   if (!tn_shape_equal(&type_a.shape, &type_b.shape)) return false;
   tn_value x = in_region(e, a, dtype, yes->region, f->at), y = in_region(e, b, dtype, no->region, f->at);
   if (!x || !y) return false;
   return tn_vec_push(e->host->heap, &r->yes, x) && tn_vec_push(e->host->heap, &r->no, y);
 }
 
+/* The dtypes are those that the checker found for both together. */
 static bool add_values(const fork *f, const way *yes, const way *no, const tn_mind_value *a,
-                       const tn_mind_value *b, results *r) {
+                       const tn_mind_value *b, const tn_mind_type *type, results *r) {
   if (a->kind == TN_MIND_V_UNIT && b->kind == TN_MIND_V_UNIT) return true;
-  if (a->kind != TN_MIND_V_TUPLE) return add_result(f, yes, no, a, b, r);
+  if (a->kind != TN_MIND_V_TUPLE) return add_result(f, yes, no, a, b, type->dtype, r);
   if (!tn_mind_room(f->e->mind)) return tn_report_stack(f->e->host->diags, f->at, NULL);
   if (b->kind != TN_MIND_V_TUPLE || a->count != b->count) return false;
   for (uint32_t i = 0; i < a->count; i++) {
-    if (!add_values(f, yes, no, &a->items[i], &b->items[i], r)) return false;
+    if (!add_values(f, yes, no, &a->items[i], &b->items[i], type->items[i], r)) return false;
   }
   return true;
 }
@@ -317,8 +281,8 @@ static bool find_assigned(const fork *f, const way *yes, const way *no, results 
 static bool add_slots(const fork *f, const way *yes, const way *no, results *r) {
   if (!find_assigned(f, yes, no, r)) return false;
   for (size_t i = 0; i < r->assigned_count; i++) {
-    tn_mind_value *slot = r->assigned[i].slot;
-    if (!add_result(f, yes, no, value_after(yes, slot), value_after(no, slot), r)) return false;
+    const tn_mind_value *a = value_after(yes, r->assigned[i].slot), *b = value_after(no, r->assigned[i].slot);
+    if (!add_result(f, yes, no, a, b, tn_mind_value_type(f->e, a).dtype, r)) return false;
   }
   return true;
 }
@@ -384,7 +348,8 @@ static TN_OWN_FRAME bool join_ways(const fork *f, const way *yes, const way *no,
                                    const tn_mind_value *condition, decision truth, results *r,
                                    tn_mind_value *out) {
   tn_value branch;
-  if (!add_values(f, yes, no, &yes->value, &no->value, r) || !add_slots(f, yes, no, r)) return false;
+  if (!add_values(f, yes, no, &yes->value, &no->value, f->node->type, r)) return false;
+  if (!add_slots(f, yes, no, r)) return false;
   if (!close_ways(f, yes, no, r, condition, &branch)) return false;
   picker p = { f, tn_mind_builder(f->e, f->at), branch, 0, truth };
   if (!pick_values(&p, &yes->value, &no->value, r, out)) return false;
@@ -456,49 +421,33 @@ static bool recurses(const tn_mind_evaluator *e) {
   return false;
 }
 
-static bool go_on(const fork *f, const tn_mind_value *condition, tn_mind_value *out) {
+/* Whether the condition is true, and whether both sides are traced. */
+static bool look_at(const fork *f, const tn_mind_value *condition, tn_mind_value *truth, decision *decided,
+                    bool *both) {
   tn_mind_evaluator *e = f->e;
-  tn_mind_value truth;
-  decision decided = UNDECIDED;
-  if (!truth_of(e, condition, f->at, &truth)) return false;
-  if (!decide(e, &truth, f->at, &decided)) return false;
-  bool both = e->lowers ? decided == UNDECIDED || !recurses(e) : decided == UNDECIDED;
-  return both ? trace_fork(f, &truth, decided, out) : run_side(f, decided == YES, out);
+  if (!truth_of(e, condition, f->at, truth) || !decide(e, truth, f->at, decided)) return false;
+  *both = *decided == UNDECIDED || (e->lowers && !recurses(e));
+  return true;
 }
 
-/* The branches from here on. */
+/* The branches from here on, in a loop: a chain may be long. Where both sides of a condition are traced, one
+ * of them is the rest of the chain. */
 static TN_OWN_FRAME bool eval_branches(const fork *outer, tn_mind_branch *branch, tn_mind_value *out) {
   fork f = *outer;
-  tn_mind_value condition;
   if (!tn_mind_room(f.e->mind)) return tn_report_stack(f.e->host->diags, f.at, NULL);
-  f.branch = branch;
-  *out = tn_mind_unit_value();
-  if (!branch) return true;
-  if (!branch->condition) return tn_mind_eval_block(f.e, f.frame, f.unit, &branch->block, out);
-  if (!tn_mind_eval(f.e, f.frame, f.unit, branch->condition, &condition)) return false;
-  f.at = tn_mind_at(f.unit, branch->condition->from, branch->condition->to);
-  return go_on(&f, &condition, out);
-}
-
-/* A program that runs goes through the branches in a loop: a chain may be long. */
-static TN_OWN_FRAME bool eval_chain(const fork *f, tn_mind_value *out) {
-  tn_mind_branch *branch = f->node->branch.branches;
   for (; branch && branch->condition; branch = branch->next) {
     tn_mind_value condition, truth;
     decision decided;
-    tn_span at = tn_mind_at(f->unit, branch->condition->from, branch->condition->to);
-    if (!tn_mind_eval(f->e, f->frame, f->unit, branch->condition, &condition)) return false;
-    if (!truth_of(f->e, &condition, at, &truth) || !decide(f->e, &truth, at, &decided)) return false;
-    if (decided == UNDECIDED) {
-      fork from = *f;
-      from.branch = branch;
-      from.at = at;
-      return trace_fork(&from, &truth, UNDECIDED, out);
-    }
+    bool both;
+    f.branch = branch;
+    f.at = tn_mind_at(f.frame->unit, branch->condition->from, branch->condition->to);
+    if (!tn_mind_eval(f.e, f.frame, branch->condition, &condition)) return false;
+    if (!look_at(&f, &condition, &truth, &decided, &both)) return false;
+    if (both) return trace_fork(&f, &truth, decided, out);
     if (decided == YES) break;
   }
   *out = tn_mind_unit_value();
-  return !branch || tn_mind_eval_block(f->e, f->frame, f->unit, &branch->block, out);
+  return !branch || tn_mind_eval_block(f.e, f.frame, &branch->block, out);
 }
 
 /* A value of one branch as the branches together are: literals have met a float, or a tensor. */
@@ -520,17 +469,20 @@ static bool join_type(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_
   return true;
 }
 
-bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                     tn_mind_value *out) {
-  fork f = { .e = e, .frame = frame, .unit = unit, .node = node, .at = tn_mind_span(unit, node) };
-  if (e->lowers ? !eval_branches(&f, node->branch.branches, out) : !eval_chain(&f, out)) return false;
+bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node, tn_mind_value *out) {
+  fork f = { .e = e, .frame = frame, .node = node, .at = tn_mind_span(frame->unit, node) };
+  if (!eval_branches(&f, node->branch.branches, out)) return false;
   if (e->tail.function) return true; /* the value is still to come */
   if (!node->branch.has_else) *out = tn_mind_unit_value();
   return join_type(e, out, node->type, f.at);
 }
 
-bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                        tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
-  fork f = { .e = e, .frame = frame, .unit = unit, .node = node, .at = tn_mind_span(unit, node) };
-  return go_on(&f, &left, out);
+bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, tn_mind_node *node, tn_mind_value left,
+                        tn_mind_value *out) {
+  fork f = { .e = e, .frame = frame, .node = node, .at = tn_mind_span(frame->unit, node) };
+  tn_mind_value truth;
+  decision decided;
+  bool both;
+  if (!look_at(&f, &left, &truth, &decided, &both)) return false;
+  return both ? trace_fork(&f, &truth, decided, out) : run_side(&f, decided == YES, out);
 }

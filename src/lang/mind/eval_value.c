@@ -267,13 +267,15 @@ bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_ty
   return true;
 }
 
-bool tn_mind_coerce_all(tn_mind_evaluator *e, tn_mind_value *args, const tn_mind_type *const *params,
-                        uint32_t count, tn_mind_bindings *symbols, const tn_mind_bindings *around,
-                        tn_span at) {
+bool tn_mind_coerce_all(tn_mind_evaluator *e, tn_mind_value *args, const tn_mind_function *f,
+                        const tn_mind_callable *declared, tn_mind_bindings *symbols,
+                        const tn_mind_bindings *around, tn_span at) {
+  uint32_t count = f ? f->param_count : declared->param_count;
   for (int round = 0; round < TN_MIND_ROUNDS; round++) {
     for (uint32_t i = 0; i < count; i++) {
-      if (tn_mind_value_round(&args[i]) != round) continue;
-      if (!tn_mind_coerce(e, &args[i], params[i], symbols, around, at)) return false;
+      const tn_mind_type *wanted = f ? tn_mind_wanted(f, i) : declared->params[i];
+      if (!wanted || tn_mind_value_round(&args[i]) != round) continue;
+      if (!tn_mind_coerce(e, &args[i], wanted, symbols, around, at)) return false;
     }
   }
   return true;
@@ -316,8 +318,7 @@ typedef struct {
 } node_list;
 
 static void collect(node_list *list, const tn_mind_value *value) {
-  bool items =
-      value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
+  bool items = tn_mind_has_items(value);
   bool node = value->kind == TN_MIND_V_TENSOR || (value->kind == TN_MIND_V_SCALAR && !value->known);
   if (node) list->failed |= !tn_vec_push(list->heap, &list->nodes, value->node);
   if (items && !tn_stack_room(&list->heap->stack)) {

@@ -1,4 +1,4 @@
-/* lang/mind/internal.h: what the files of MIND share.
+/* lang/mind/internal.h: shared by the files of MIND.
  *
  * A tn_mind is one compilation, or one interactive session: the modules that
  * were read, what they define, and the memory of all that. The stages of a program:
@@ -128,6 +128,12 @@ typedef struct tn_mind_closure {
   struct tn_mind_closure *next; /* among those of the unit that is being checked */
 } tn_mind_closure;
 
+/* The type that an argument meets; NULL: of a closure's parameter without a type, which takes anything. */
+static inline const tn_mind_type *tn_mind_wanted(const tn_mind_function *f, uint32_t index) {
+  bool written = !f->closure || f->closure->node->closure.params[index].annotation;
+  return written ? f->param_types[index] : NULL;
+}
+
 /* A closure that was checked for new types, and those it was checked for before. */
 typedef struct tn_mind_instanced {
   tn_mind_closure *closure;
@@ -175,6 +181,11 @@ static inline tn_mind_callable_kind tn_mind_transform_of(tn_mind_special special
     case TN_MIND_JACOBIAN: return TN_MIND_C_JACOBIAN;
     default: return TN_MIND_C_HESSIAN;
   }
+}
+
+/* The dtype in which a number is differentiated by: of the integers only literals get that far. */
+static inline tn_dtype tn_mind_leaf_dtype(tn_dtype dtype) {
+  return tn_dtype_in(dtype, TN_FLOATS | TN_STORAGE) ? dtype : TN_F64;
 }
 
 /* The rounds in which the arguments of a call meet the types of their parameters, in a check and in a run: a
@@ -274,6 +285,8 @@ bool tn_mind_seal(tn_mind *mind);
 
 /* ---- words for diagnostics (report.c) ---- */
 
+/* What was written to the text, in the arena; the text is freed. */
+tn_str tn_mind_kept_text(tn_mind *mind, tn_text *text);
 /* How a library function is called, where it was called otherwise. */
 tn_str tn_mind_call_hint(tn_mind *mind, const tn_mind_entry *entry);
 /* A type as text, in the arena. */
@@ -288,9 +301,25 @@ typedef struct {
 bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op,
                           const tn_mind_origin *operands, int count);
 bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_mind_type *got); /* E2001 */
+/* E2001 of a type that should be another; `name` is that of a variable, or 0. */
+bool tn_mind_types_differ(tn_mind *mind, tn_span at, const tn_mind_type *wanted, const tn_mind_type *got,
+                          tn_name name, tn_str hint);
 /* E2102; `symbol` is the one that would have two sizes, or 0. */
 bool tn_mind_shapes_differ(tn_mind *mind, tn_span at, const tn_shape *wanted, const tn_shape *got,
                            tn_name symbol, int dimension, tn_str hint);
+/* E2105 for a shape with a size of 0, E_RANK_LIMIT for too many dimensions, E4002 for what is differentiated
+ * and has any; false after reporting. */
+bool tn_mind_refuse_empty(tn_mind *mind, const tn_shape *shape, tn_span at);
+bool tn_mind_refuse_rank(tn_mind *mind, int64_t rank, tn_span at);
+bool tn_mind_refuse_many(tn_mind *mind, const tn_shape *shape, tn_span at);
+/* E2006 where only some dtypes are taken. */
+bool tn_mind_refuse_dtype(tn_mind *mind, tn_span at, const char *op, const char *expected, tn_dtype got);
+/* E2001 of a word that is none of those that are known. */
+bool tn_mind_unknown_word(tn_mind *mind, tn_span at, const char *expected, tn_str got, const tn_str *known,
+                          size_t count);
+/* The dtype or device of that name; false after reporting that there is none. */
+bool tn_mind_read_dtype(tn_mind *mind, tn_str word, tn_span at, tn_dtype *out);
+bool tn_mind_read_device(tn_mind *mind, tn_str word, tn_span at, tn_mind_device *out);
 /* E5002 */
 bool tn_mind_devices_differ(tn_mind *mind, tn_span at, tn_mind_device left, tn_mind_device right,
                             const char *op);
@@ -299,6 +328,12 @@ tn_str tn_mind_conversion_hint(const tn_mind_type *wanted, const tn_mind_type *g
 /* The position that an index into so many items means, from the end where it is negative; E2109 when there is
  * none. */
 bool tn_mind_position(tn_mind *mind, int64_t index, int64_t count, tn_span at, int64_t *out);
+/* Whether a size is an i32, which is the type of every size; E2001 when it is not, or is not known. `of` is
+ * the shape that has it, or NULL: the dimension has the name. */
+bool tn_mind_size_fits(tn_mind *mind, int64_t size, const tn_shape *of, tn_name name, tn_span at);
+/* The number of steps of a loop that goes along one more tensor, of so many rows: E2102 where it has another.
+ * *steps begins as TN_DIM_UNKNOWN. */
+bool tn_mind_join_steps(tn_mind *mind, int64_t rows, tn_span at, int64_t *steps);
 /* What E2001 says of branches that would have to become one value, before a run and in it. */
 #define TN_MIND_JOINED_BRANCHES   "branches that can be joined, because the condition is not known"
 #define TN_MIND_SEPARATE_BRANCHES "values of different shapes or kinds"

@@ -2,7 +2,7 @@
  *
  * One token is read at a time and nothing is kept, so lexing costs no memory.
  * Text that is not a token is reported here and given as TN_MIND_TOKEN_BAD, which the
- * parser passes over in silence. */
+ * parser skips silently. */
 #include "lang/mind/lexer.h"
 
 #include <string.h>
@@ -278,7 +278,7 @@ static bool read_foreign(tn_mind_lexer *lexer, tn_mind_token *token) {
   } else {
     lexer->at += quote ? (size_t)(quote - from) + 1 : 1;
     complain_with(lexer, token->start, "single quotes do not make a string",
-                  "a string stands in double quotes: \"text\"");
+                  "a string is in double quotes: \"text\"");
   }
   return true;
 }

@@ -290,7 +290,7 @@ static tn_value lower_attention(tn_builder *b, const tn_mind_entry *entry, const
     }                                                                                                        \
   }
 
-/* Elementwise functions and reductions are spelt in ops.def. */
+/* Elementwise functions and reductions are defined in ops.def. */
 #define MIND_UNARY(NAME, OP, DOC)     UNARY(NAME, TN_OP_##OP, DOC),
 #define MIND_BINARY(NAME, OP, DOC)    BINARY(NAME, TN_OP_##OP, DOC),
 #define MIND_REDUCTION(NAME, OP, DOC) REDUCTION(NAME, TN_OP_##OP, DOC),
@@ -303,7 +303,7 @@ static const tn_mind_entry entries[] = {
     .params = { { "start", TN_MIND_P_SCALAR, NULL },
                 { "end", TN_MIND_P_SCALAR, NULL },
                 { "step", TN_MIND_P_SCALAR, "1" } } },
-  { "argmax", "where the largest element stands, i32; the first on a tie", lower_argmax, TN_OP_ARGMAX,
+  { "argmax", "the index of the largest element, i32; the first on a tie", lower_argmax, TN_OP_ARGMAX,
     .count = 2, .params = { X, { "axis", TN_MIND_P_INT, "of all elements" } } },
   { "attention", "softmax(q k^T / sqrt(d)) v for each head; causal: a query sees no later key",
     lower_attention, TN_OP_ATTENTION, .count = 5,
@@ -329,7 +329,7 @@ static const tn_mind_entry entries[] = {
     .params = { X } },
   { "expand_dims", "a new dimension of size 1", lower_axis, TN_OP_EXPAND_DIMS, .count = 2,
     .params = { X, { "axis", TN_MIND_P_INT, NULL } } },
-  { "eye", "the unit matrix of n rows, f32", lower_eye, TN_OP_IOTA, .makes = true, .count = 2,
+  { "eye", "the identity matrix of n rows, f32", lower_eye, TN_OP_IOTA, .makes = true, .count = 2,
     .params = { { "n", TN_MIND_P_INT, NULL }, { "dtype", TN_MIND_P_DTYPE, "f32" } } },
   { "flatten", "all elements in a row", lower_flatten, TN_OP_FLATTEN, .count = 1, .params = { X } },
   { "fold", "the last state of a loop: state = f(state, item) for every item, or a number of times", NULL,
@@ -343,12 +343,12 @@ static const tn_mind_entry entries[] = {
                 { "dtype", TN_MIND_P_DTYPE, "f32" } } },
   { "gather", "the places idx of an axis", lower_gather, TN_OP_GATHER, .count = 3,
     .params = { X, { "idx", TN_MIND_P_INDICES, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
-  { "grad", "gradients of a number by names (wrt=[x, W]), or the gradient of a function", NULL, TN_OP_ERROR,
+  { "grad", "gradients of a number (wrt=[x, W]), or the gradient of a function", NULL, TN_OP_ERROR,
     .special = TN_MIND_GRAD, .count = 2,
     .params = { { "loss", TN_MIND_P_ANY, NULL },
                 { "wrt", TN_MIND_P_NAMES, "all float tensors it depends on" } } },
   TRANSFORM("hessian", TN_MIND_HESSIAN, "the function that gives all second derivatives of f"),
-  { "index", "one place of an axis, which disappears; also x[i]", lower_index, TN_OP_INDEX, .count = 3,
+  { "index", "one index of an axis, which is removed; also x[i]", lower_index, TN_OP_INDEX, .count = 3,
     .params = { X, { "axis", TN_MIND_P_INT, NULL }, { "i", TN_MIND_P_INT, NULL } } },
   TRANSFORM("jacobian", TN_MIND_JACOBIAN,
             "the function that gives all derivatives of f: output dims, then input dims"),
@@ -400,7 +400,7 @@ static const tn_mind_entry entries[] = {
     .params = { { "path", TN_MIND_P_TEXT, NULL },
                 { "rank", TN_MIND_P_INT, NULL },
                 { "dtype", TN_MIND_P_DTYPE, "f32" } } },
-  { "reshape", "the same elements under another shape; one dimension may be -1", lower_reshape, TN_OP_RESHAPE,
+  { "reshape", "the same elements with another shape; one dimension may be -1", lower_reshape, TN_OP_RESHAPE,
     .count = 2, .params = { X, { "shape", TN_MIND_P_SHAPE, NULL } } },
   { "save", "writes tensors to a file of safetensors, under their names", NULL, TN_OP_ERROR,
     .special = TN_MIND_SAVE, .effects = TN_MIND_FILEWRITE, .count = 2,
@@ -412,7 +412,7 @@ static const tn_mind_entry entries[] = {
                 { "over", TN_MIND_P_ANY, NULL } } },
   { "shape", "the sizes of the dimensions", NULL, TN_OP_ERROR, .special = TN_MIND_SHAPE_OF, .count = 1,
     .params = { X } },
-  { "slice", "every step-th place of an axis from start to end, which is not included", lower_slice,
+  { "slice", "every step-th element of an axis from start to end, which is not included", lower_slice,
     TN_OP_SLICE, .count = 5,
     .params = { X,
                 { "axis", TN_MIND_P_INT, NULL },
@@ -445,11 +445,12 @@ const tn_mind_entry *tn_mind_library(size_t *count) {
   return entries;
 }
 
-/* Every name of a program that is bound to nothing else is looked for: most letters differ. */
+/* Every name of a program that is bound to nothing else is looked for: two letters tell most apart. */
 const tn_mind_entry *tn_mind_library_find(tn_str name) {
-  char first = name.len ? name.at[0] : 0;
+  char first = name.len ? name.at[0] : 0, second = name.len > 1 ? name.at[1] : 0;
   for (size_t i = 0; i < ENTRY_COUNT; i++) {
-    if (entries[i].name[0] == first && tn_str_is(name, entries[i].name)) return &entries[i];
+    const char *own = entries[i].name;
+    if (own[0] == first && own[1] == second && tn_str_is(name, own)) return &entries[i];
   }
   return NULL;
 }

@@ -46,7 +46,7 @@ void tn_mind_call_free(tn_mind_call *l) {
 /* What is wrong in a run is wrong with the call. */
 static tn_span place_of(const tn_mind_call *l, const tn_mind_operand *arg) {
   bool here = arg->node && !l->as->runs;
-  return here ? tn_mind_at(l->unit, arg->node->from, arg->node->to) : l->at;
+  return here ? tn_mind_at(l->checker->unit, arg->node->from, arg->node->to) : l->at;
 }
 
 static const tn_mind_type *look(tn_mind_call *l, tn_mind_operand *arg) {
@@ -76,15 +76,13 @@ static bool read_number(tn_mind_call *l, const tn_mind_operand *arg, tn_mind_num
   if (*known)
     *out = known_number(arg->type);
   else if (l->as->runs)
-    return *known = l->as->force(l, arg, out);
+    return l->as->force(l, arg, out, known);
   return true;
 }
 
 static TN_OWN_FRAME bool wrong_int(const tn_mind_call *l, const tn_mind_type *type) {
-  if (tn_mind_type_is_single(type) && tn_dtype_in(type->dtype, TN_FLOATS)) {
-    return tn_report(diags_of(l), TN_DIAG_E2006, l->at, TN_STR("op", l->entry->name),
-                     TN_STR("expected", "i32 or i64"), TN_STR("got", tn_dtype_name(type->dtype)));
-  }
+  if (tn_mind_type_is_single(type) && tn_dtype_in(type->dtype, TN_FLOATS))
+    return tn_mind_refuse_dtype(l->mind, l->at, l->entry->name, "i32 or i64", type->dtype);
   return tn_mind_expected(l->mind, l->at, "an integer", type);
 }
 
@@ -150,8 +148,8 @@ static bool has_items(const tn_mind_type *type) {
 
 /* Whether the items of an argument are read where they are written. The receiver of a method has a value in a
  * run already. */
-bool tn_mind_is_written(const tn_mind_call *l, const tn_mind_operand *arg) {
-  bool list = arg->node && (arg->node->kind == TN_MIND_LIST || arg->node->kind == TN_MIND_TUPLE);
+static bool is_written(const tn_mind_call *l, const tn_mind_operand *arg) {
+  bool list = arg->node && tn_mind_is_list(arg->node);
   return list && !(l->as->runs && arg->type && has_items(arg->type));
 }
 
@@ -185,7 +183,7 @@ static bool add_sizes(tn_mind_call *l, int index, const tn_shape *shape) {
 /* Written out, or of a tuple, or of a shape. */
 static bool read_ints(tn_mind_call *l, int index) {
   tn_mind_operand *arg = &l->given[index];
-  if (tn_mind_is_written(l, arg)) {
+  if (is_written(l, arg)) {
     for (tn_mind_node *node = arg->node->list.items; node; node = node->next) {
       if (!add_int(l, index, &(tn_mind_operand){ .node = node })) return false;
     }
@@ -255,7 +253,7 @@ static bool add_shape(tn_mind_call *l, const tn_shape *shape, shape_list *list) 
 }
 
 static bool add_dims(tn_mind_call *l, tn_mind_operand *arg, shape_list *list) {
-  if (tn_mind_is_written(l, arg)) {
+  if (is_written(l, arg)) {
     for (tn_mind_node *item = arg->node->list.items; item; item = item->next) {
       if (!add_written(l, item, list)) return false;
     }
@@ -276,36 +274,18 @@ static bool add_dims(tn_mind_call *l, tn_mind_operand *arg, shape_list *list) {
   return add_size(l, arg, list);
 }
 
-bool tn_mind_refuse_empty(const tn_mind_call *l, const tn_shape *shape) {
-  for (int i = 0; i < shape->rank; i++) {
-    if (shape->dim[i] != 0) continue;
-    return tn_report(diags_of(l), TN_DIAG_E2105, l->at,
-                     TN_TEXT("shape", tn_mind_describe_shape(l->mind, shape)));
-  }
-  return true;
-}
-
 /* What is found may have symbols, and TN_DIM_UNKNOWN where a size is not known yet or -1 is written. */
 static bool read_shape(tn_mind_call *l, int index) {
   shape_list list = { .rank = 0 };
   if (!add_dims(l, &l->given[index], &list)) return false;
-  if (list.rank > TN_RANK_LIMIT) {
-    return tn_report(diags_of(l), TN_DIAG_E_RANK_LIMIT, l->at, TN_INT("rank", list.rank),
-                     TN_INT("limit", TN_RANK_LIMIT));
-  }
-  if (!tn_mind_refuse_empty(l, &list.shape)) return false;
+  if (!tn_mind_refuse_rank(l->mind, list.rank, l->at)) return false;
+  if (!tn_mind_refuse_empty(l->mind, &list.shape, l->at)) return false;
   note(l, &l->given[index], &(tn_mind_type){ .kind = TN_MIND_T_SHAPE, .shape = list.shape });
   l->args[index].shape = list.shape;
   return true;
 }
 
 /* ---- words ---- */
-
-static bool unknown_word(tn_mind_call *l, const tn_mind_operand *arg, const char *wanted, tn_str got,
-                         const tn_str *known, size_t count) {
-  return tn_report(diags_of(l), TN_DIAG_E2001, place_of(l, arg), TN_STR("expected", wanted),
-                   TN_TEXT("got", got), TN_TEXT("suggestion", tn_str_suggest(got, known, count)));
-}
 
 /* A bare word, or a string that says the same. */
 static bool read_word(tn_mind_call *l, tn_mind_operand *arg, const char *wanted, tn_str *out) {
@@ -336,25 +316,20 @@ static bool refuse_size(tn_mind_call *l, const tn_mind_operand *arg) {
 }
 
 static bool read_dtype(tn_mind_call *l, int index) {
-  static const tn_str known[] = { { "i32", 3 },  { "i64", 3 },  { "f32", 3 }, { "f64", 3 },
-                                  { "bool", 4 }, { "bf16", 4 }, { "f16", 3 } };
   tn_mind_operand *arg = &l->given[index];
   tn_str word;
   if (is_size(l, arg)) return refuse_size(l, arg);
   if (!read_word(l, arg, "a dtype", &word)) return false;
-  if (!tn_dtype_find(word, &l->args[index].dtype))
-    return unknown_word(l, arg, "a dtype", word, known, sizeof known / sizeof *known);
+  if (!tn_mind_read_dtype(l->mind, word, place_of(l, arg), &l->args[index].dtype)) return false;
   note(l, arg, tn_mind_type_dtype(l->args[index].dtype));
   return true;
 }
 
 static bool read_device(tn_mind_call *l, int index) {
-  static const tn_str known[] = { { "cpu", 3 }, { "gpu", 3 } };
   tn_mind_operand *arg = &l->given[index];
   tn_str word;
   if (!read_word(l, arg, "cpu or gpu", &word)) return false;
-  if (!tn_mind_device_find(word, &l->args[index].device))
-    return unknown_word(l, arg, "cpu or gpu", word, known, 2);
+  if (!tn_mind_read_device(l->mind, word, place_of(l, arg), &l->args[index].device)) return false;
   note(l, arg, tn_mind_type_device(l->args[index].device));
   return true;
 }
@@ -367,7 +342,7 @@ static bool read_text(tn_mind_call *l, int index) {
   tn_str text = l->args[index].text = type->known ? type->text : TN_LIT("valid");
   l->unknown |= !type->known;
   if (l->entry->op != TN_OP_CONV2D || tn_mind_is_padding(text)) return true;
-  return unknown_word(l, arg, TN_MIND_PADDINGS, text, paddings, 2);
+  return tn_mind_unknown_word(l->mind, place_of(l, arg), TN_MIND_PADDINGS, text, paddings, 2);
 }
 
 /* ---- tensors ---- */
@@ -388,7 +363,7 @@ static bool read_tensor(tn_mind_call *l, int index) {
 }
 
 static bool read_items(tn_mind_call *l, tn_mind_operand *arg) {
-  tn_mind_node *node = tn_mind_is_written(l, arg) ? arg->node->list.items : NULL;
+  tn_mind_node *node = is_written(l, arg) ? arg->node->list.items : NULL;
   bool ok = true;
   for (uint32_t i = 0; i < l->list_count && (ok || !l->as->runs); i++) {
     if (node)
@@ -403,7 +378,7 @@ static bool read_items(tn_mind_call *l, tn_mind_operand *arg) {
 
 static bool read_tensors(tn_mind_call *l, int index) {
   tn_mind_operand *arg = &l->given[index];
-  bool written = tn_mind_is_written(l, arg);
+  bool written = is_written(l, arg);
   const tn_mind_type *type = written ? NULL : look(l, arg);
   if (!written && !has_items(type)) return expected(l, arg, "a list of tensors");
   uint32_t count = written ? arg->node->list.count : type->count;
@@ -442,10 +417,17 @@ static bool read_argument(tn_mind_call *l, int index) {
   }
 }
 
-/* A check looks at every argument, so that each shows its own mistakes; a run ends at the first. */
+/* A check looks at every argument, so that each shows its own mistakes; a run ends at the first. The receiver
+ * of a method comes first, then the arguments in the order in which they are written. */
 bool tn_mind_read_arguments(tn_mind_call *l) {
+  const tn_mind_node *call = l->call, *arg = call ? call->call.args : NULL;
   bool ok = true;
-  for (int i = 0; i < l->entry->count && (ok || !l->as->runs); i++) ok &= read_argument(l, i);
+  for (int i = 0; !call && i < l->entry->count && (ok || !l->as->runs); i++) ok &= read_argument(l, i);
+  if (call && call->call.method) ok = read_argument(l, (int)call->left->left->place);
+  for (; arg && (ok || !l->as->runs); arg = arg->next) {
+    bool further = arg->place >= l->entry->count; /* of print */
+    if (!further) ok &= read_argument(l, (int)arg->place);
+  }
   return ok;
 }
 

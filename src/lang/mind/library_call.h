@@ -27,9 +27,9 @@ typedef struct {
   bool (*look)(tn_mind_call *call, tn_mind_operand *arg);
   /* One item of a tuple or a list. */
   void (*item)(tn_mind_call *call, const tn_mind_operand *of, uint32_t index, tn_mind_operand *out);
-  /* The number of a single one that its type does not know; false after reporting. Only in
-   * a run. */
-  bool (*force)(tn_mind_call *call, const tn_mind_operand *arg, tn_mind_number *out);
+  /* The number of a single one that its type does not know, or *known is false: it has none yet. False after
+   * reporting. Only in a run. */
+  bool (*force)(tn_mind_call *call, const tn_mind_operand *arg, tn_mind_number *out, bool *known);
   /* Whether a name is not a variable but the word itself: f32, gpu. */
   bool (*is_word)(const tn_mind_call *call, const tn_mind_node *node);
   /* Whether a name in a shape is that of a dimension; *dim is its size or its symbol. */
@@ -55,7 +55,7 @@ struct tn_mind_call {
   tn_mind *mind;
   const tn_mind_entry *entry;
   tn_span at;
-  const tn_mind_unit *unit;     /* in which nodes are */
+  const tn_mind_node *call;     /* as it is written; NULL: arguments are given by parameter alone */
   tn_mind_checker *checker;     /* in a check */
   tn_mind_evaluator *evaluator; /* in a run, */
   tn_mind_frame *frame;         /* and where */
@@ -72,6 +72,7 @@ struct tn_mind_call {
   bool unknown;       /* sizes of the result are not known */
   bool unknown_place; /* those along `axis` are not */
   bool unknown_shape; /* the shape that is wanted is not known as a whole */
+  bool by_node;       /* in a run: the place of an index is a node without a number */
 };
 
 /* A call without arguments; NULL after reporting that memory ran out. */
@@ -89,9 +90,6 @@ static inline tn_value tn_mind_lower_call(tn_mind_call *call) {
 }
 /* Whether the operation gives a scalar, because it was given nothing but scalars. */
 bool tn_mind_gives_scalar(const tn_mind_call *call);
-/* Reports E2105 for a shape with a size of 0. */
-bool tn_mind_refuse_empty(const tn_mind_call *call, const tn_shape *shape);
 /* What shape, rank and dtype give. */
 tn_mind_type tn_mind_fact(const tn_mind_call *call);
-bool tn_mind_is_written(const tn_mind_call *call, const tn_mind_operand *arg);
 #endif

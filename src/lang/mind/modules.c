@@ -82,9 +82,7 @@ static tn_str path_of(tn_mind *mind, const tn_mind_module *importer, const tn_mi
     tn_text_add(&text, tn_names_text(mind->host->names, import->path[i].name));
   }
   tn_text_puts(&text, ".mind");
-  tn_str path = tn_arena_str(mind->arena, tn_text_str(&text));
-  tn_text_free(&text);
-  return path;
+  return tn_mind_kept_text(mind, &text);
 }
 
 static tn_str name_of(tn_mind *mind, const tn_mind_import *import) {
@@ -94,9 +92,7 @@ static tn_str name_of(tn_mind *mind, const tn_mind_import *import) {
     if (i) tn_text_byte(&text, '.');
     tn_text_add(&text, tn_names_text(mind->host->names, import->path[i].name));
   }
-  tn_str name = tn_arena_str(mind->arena, tn_text_str(&text));
-  tn_text_free(&text);
-  return name;
+  return tn_mind_kept_text(mind, &text);
 }
 
 static tn_mind_module *find_module(const tn_mind *mind, tn_str path) {

@@ -35,8 +35,7 @@ static void add_path(search *s, tn_str path) {
 
 /* The value of a block is that of its last statement. */
 static void follow_block(search *s, const tn_mind_block *block) {
-  const tn_mind_node *last = block->first;
-  while (last && last->next) last = last->next;
+  const tn_mind_node *last = tn_mind_last(block);
   if (last) follow(s, last);
 }
 

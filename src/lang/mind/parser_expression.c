@@ -245,7 +245,7 @@ static tn_mind_node *parse_argument(tn_mind_parser *p, bool *named) {
     tn_mind_advance(p);
     tn_mind_advance(p);
   } else if (*named) {
-    tn_mind_syntax(p, "arguments without a name stand before those with one");
+    tn_mind_syntax(p, "positional arguments precede named ones");
   }
   tn_mind_node *node = tn_mind_parse_expression(p);
   node->keyword = keyword;

@@ -120,7 +120,7 @@ static bool is_definition(int kind) {
 
 static tn_mind_node *parse_definition(tn_mind_parser *p) {
   if (p->depth) {
-    tn_mind_syntax(p, "functions, imports and exports stand at the top level of a module");
+    tn_mind_syntax(p, "functions, imports and exports are allowed only at the top level of a module");
     return tn_mind_bad(p);
   }
   if (p->token.kind == TN_MIND_TOKEN_FN) return parse_fn(p);
@@ -275,7 +275,7 @@ static void report_unseparated(const tn_mind_parser *p, int kind) {
   if (kind == '=') hint = "only a name can be assigned to";
   if (closes) {
     message = "this bracket closes nothing";
-    hint = "every bracket before it is closed already: take this one away, or open one before it";
+    hint = "every bracket before it is already closed: remove this one, or open one before it";
   }
   tn_report(p->diags, TN_DIAG_E1001, tn_mind_token_span(p), TN_STR("message", message),
             TN_HINT(tn_str_of(hint)));

@@ -114,23 +114,16 @@ static bool needs_expression(tn_str argument, const char *command, tn_text *out)
   return false;
 }
 
-/* The last statement of the text, if it is an expression. */
-static const tn_mind_node *last_expression(const tn_mind_turn *turn) {
-  const tn_mind_node *last = turn->unit->block.first;
-  while (last && last->next) last = last->next;
-  return last;
-}
-
 /* A name that stands for a function is shown with its signature. */
 static const tn_mind_function *named_function(const tn_mind_turn *turn) {
-  const tn_mind_node *node = last_expression(turn);
+  const tn_mind_node *node = tn_mind_last(&turn->unit->block);
   if (!node || node->kind != TN_MIND_NAME) return NULL;
   return node->name.function && node->name.function->definition ? node->name.function : NULL;
 }
 
 static void show_type_of(tn_repl *repl, tn_mind_turn *turn, tn_text *out) {
   const tn_mind_function *function = named_function(turn);
-  const tn_mind_node *last = last_expression(turn);
+  const tn_mind_node *last = tn_mind_last(&turn->unit->block);
   if (function)
     show_function(repl, function, out);
   else
@@ -139,7 +132,7 @@ static void show_type_of(tn_repl *repl, tn_mind_turn *turn, tn_text *out) {
 }
 
 static void show_shape_of(tn_repl *repl, tn_mind_turn *turn, tn_text *out) {
-  const tn_mind_node *last = last_expression(turn);
+  const tn_mind_node *last = tn_mind_last(&turn->unit->block);
   const tn_mind_type *type = last ? last->type : &tn_mind_type_unit;
   tn_mind_value value;
   bool known = type->kind == TN_MIND_T_TENSOR && tn_shape_is_known(&type->shape);
@@ -194,7 +187,7 @@ static void show_form(tn_repl *repl, tn_mind_turn *turn, tn_emit_kind kind, tn_t
   tn_mind_session *s = &repl->session;
   tn_mind_lowering_state lowering;
   tn_mind_value value;
-  const tn_mind_node *last = last_expression(turn);
+  const tn_mind_node *last = tn_mind_last(&turn->unit->block);
   tn_span at = last ? tn_mind_span(turn->unit, last) : TN_NOWHERE;
   tn_mind_lowering_init(&lowering, &s->mind);
   tn_mind_trace own = lowering.trace;
@@ -309,10 +302,10 @@ static const tn_repl_command commands[] = {
   { ":help", "this list; :help NAME says what a function or operation does", run_help },
   { ":type EXPR", "the type of an expression, without running it", run_type },
   { ":shape EXPR", "its shape", run_shape },
-  { ":grad EXPR", "its gradient by every variable it depends on", run_grad },
-  { ":graph EXPR", "the graph it becomes", run_graph },
+  { ":grad EXPR", "its gradient with respect to every variable it depends on", run_grad },
+  { ":graph EXPR", "its graph", run_graph },
   { ":mlir EXPR", "the same as MLIR", run_mlir },
-  { ":env", "what has a name, with its type", run_env },
+  { ":env", "all names, with their types", run_env },
   { ":time EXPR", "its value, and how long it took", run_time },
   { ":reset", "forget everything", run_reset },
   { ":load FILE", "run a file as if it had been typed", run_load },

@@ -6,7 +6,7 @@
 #include "lang/mind/internal.h"
 #include "op/fault.h"
 
-static tn_str kept(tn_mind *mind, tn_text *text) {
+tn_str tn_mind_kept_text(tn_mind *mind, tn_text *text) {
   tn_str result = tn_arena_str(mind->arena, tn_text_str(text));
   tn_text_free(text);
   return result;
@@ -29,7 +29,7 @@ tn_str tn_mind_describe(tn_mind *mind, const tn_mind_type *type) {
     type = &function;
   }
   tn_mind_type_print(type, mind->host->names, &text);
-  return kept(mind, &text);
+  return tn_mind_kept_text(mind, &text);
 }
 
 /* A size that is not known is UNK, as in types. */
@@ -48,13 +48,55 @@ tn_str tn_mind_describe_shape(tn_mind *mind, const tn_shape *shape) {
       tn_text_puts(&text, "UNK");
   }
   tn_text_byte(&text, ']');
-  return kept(mind, &text);
+  return tn_mind_kept_text(mind, &text);
 }
 
 bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_mind_type *got) {
   if (got->kind == TN_MIND_T_ERROR) return false;
   return tn_report(mind->host->diags, TN_DIAG_E2001, at, TN_STR("expected", expected),
                    TN_TEXT("got", tn_mind_describe(mind, got)));
+}
+
+bool tn_mind_refuse_empty(tn_mind *mind, const tn_shape *shape, tn_span at) {
+  for (int i = 0; i < shape->rank; i++) {
+    if (shape->dim[i] != 0) continue;
+    return tn_report(mind->host->diags, TN_DIAG_E2105, at,
+                     TN_TEXT("shape", tn_mind_describe_shape(mind, shape)));
+  }
+  return true;
+}
+
+bool tn_mind_refuse_rank(tn_mind *mind, int64_t rank, tn_span at) {
+  return rank <= TN_RANK_LIMIT || tn_report(mind->host->diags, TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", rank),
+                                            TN_INT("limit", TN_RANK_LIMIT));
+}
+
+bool tn_mind_refuse_many(tn_mind *mind, const tn_shape *shape, tn_span at) {
+  return shape->rank == 0 || tn_report(mind->host->diags, TN_DIAG_E4002, at,
+                                       TN_TEXT("shape", tn_mind_describe_shape(mind, shape)));
+}
+
+bool tn_mind_refuse_dtype(tn_mind *mind, tn_span at, const char *op, const char *expected, tn_dtype got) {
+  return tn_report(mind->host->diags, TN_DIAG_E2006, at, TN_STR("op", op), TN_STR("expected", expected),
+                   TN_STR("got", tn_dtype_name(got)));
+}
+
+bool tn_mind_unknown_word(tn_mind *mind, tn_span at, const char *expected, tn_str got, const tn_str *known,
+                          size_t count) {
+  return tn_report(mind->host->diags, TN_DIAG_E2001, at, TN_STR("expected", expected), TN_TEXT("got", got),
+                   TN_TEXT("suggestion", tn_str_suggest(got, known, count)));
+}
+
+bool tn_mind_read_dtype(tn_mind *mind, tn_str word, tn_span at, tn_dtype *out) {
+  static const tn_str known[] = { { "i32", 3 },  { "i64", 3 },  { "f32", 3 }, { "f64", 3 },
+                                  { "bool", 4 }, { "bf16", 4 }, { "f16", 3 } };
+  return tn_dtype_find(word, out) ||
+         tn_mind_unknown_word(mind, at, "a dtype", word, known, sizeof known / sizeof *known);
+}
+
+bool tn_mind_read_device(tn_mind *mind, tn_str word, tn_span at, tn_mind_device *out) {
+  static const tn_str known[] = { { "cpu", 3 }, { "gpu", 3 } };
+  return tn_mind_device_find(word, out) || tn_mind_unknown_word(mind, at, "cpu or gpu", word, known, 2);
 }
 
 static bool takes_shape(const tn_mind_entry *entry) {
@@ -75,15 +117,25 @@ tn_str tn_mind_call_hint(tn_mind *mind, const tn_mind_entry *entry) {
   tn_text_puts(&text, "it is called as `");
   tn_mind_entry_print(entry, &text);
   tn_text_byte(&text, '`');
-  return kept(mind, &text);
+  return tn_mind_kept_text(mind, &text);
+}
+
+static tn_str name_text(const tn_mind *mind, tn_name name) {
+  return name ? tn_names_text(mind->host->names, name) : TN_LIT("");
+}
+
+bool tn_mind_types_differ(tn_mind *mind, tn_span at, const tn_mind_type *wanted, const tn_mind_type *got,
+                          tn_name name, tn_str hint) {
+  return tn_report(mind->host->diags, TN_DIAG_E2001, at, TN_TEXT("expected", tn_mind_describe(mind, wanted)),
+                   TN_TEXT("got", tn_mind_describe(mind, got)), TN_TEXT("name", name_text(mind, name)),
+                   TN_HINT(hint));
 }
 
 bool tn_mind_shapes_differ(tn_mind *mind, tn_span at, const tn_shape *wanted, const tn_shape *got,
                            tn_name symbol, int dimension, tn_str hint) {
   return tn_report(
       mind->host->diags, TN_DIAG_E2102, at, TN_TEXT("expected", tn_mind_describe_shape(mind, wanted)),
-      TN_TEXT("got", tn_mind_describe_shape(mind, got)),
-      TN_TEXT("name", symbol ? tn_names_text(mind->host->names, symbol) : TN_LIT("")),
+      TN_TEXT("got", tn_mind_describe_shape(mind, got)), TN_TEXT("name", name_text(mind, symbol)),
       wanted->rank == got->rank ? TN_INT("dimension", dimension) : TN_STR("dimension", ""), TN_HINT(hint));
 }
 
@@ -109,6 +161,24 @@ bool tn_mind_position(tn_mind *mind, int64_t index, int64_t count, tn_span at, i
   if (index < -count || index >= count)
     return tn_report(mind->host->diags, TN_DIAG_E2109, at, TN_INT("index", index), TN_INT("limit", count));
   *out = index < 0 ? index + count : index;
+  return true;
+}
+
+bool tn_mind_size_fits(tn_mind *mind, int64_t size, const tn_shape *of, tn_name name, tn_span at) {
+  bool known = tn_dim_is_known(size);
+  if (known && size <= INT32_MAX) return true;
+  return tn_report(
+      mind->host->diags, TN_DIAG_E2001, at,
+      TN_STR("expected", known ? "a size that fits i32" : "a dimension with a size"),
+      TN_TEXT("got", of ? tn_mind_describe_shape(mind, of) : tn_names_text(mind->host->names, name)));
+}
+
+bool tn_mind_join_steps(tn_mind *mind, int64_t rows, tn_span at, int64_t *steps) {
+  if (tn_dim_is_known(rows) && tn_dim_is_known(*steps) && rows != *steps) {
+    tn_shape wanted = tn_shape_make(1, *steps), got = tn_shape_make(1, rows);
+    return tn_mind_shapes_differ(mind, at, &wanted, &got, 0, 0, TN_LIT("a loop takes one row of each"));
+  }
+  if (tn_dim_is_known(rows) || *steps == TN_DIM_UNKNOWN) *steps = rows;
   return true;
 }
 
@@ -159,10 +229,7 @@ static bool report_dtype(const report *r) {
   const tn_fault *f = r->fault;
   tn_diags *diags = r->mind->host->diags;
   const char *left = tn_dtype_name(f->left.dtype), *right = tn_dtype_name(f->right.dtype);
-  if (f->reason) {
-    return tn_report(diags, TN_DIAG_E2006, f->at, TN_STR("op", r->op), TN_STR("expected", f->reason),
-                     TN_STR("got", left));
-  }
+  if (f->reason) return tn_mind_refuse_dtype(r->mind, f->at, r->op, f->reason, f->left.dtype);
   return tn_report(diags, TN_DIAG_E2006, f->at, TN_STR("op", r->op), TN_STR("left", left),
                    TN_STR("right", right));
 }

@@ -190,6 +190,12 @@ bool tn_mind_mark_name(tn_mind *mind, tn_name name, uint32_t index) {
   return true;
 }
 
+bool tn_mind_repeats(tn_mind_checker *c, const tn_mind_word *word, uint32_t index, const char *message) {
+  if (tn_mind_mark_name(c->mind, word->name, index) || c->mind->arena->failed) return false;
+  tn_report(tn_mind_diags(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word), TN_STR("message", message));
+  return true;
+}
+
 int64_t tn_mind_marked(const tn_mind *mind, tn_name name) {
   bool met = name < mind->marks.count && mind->marks.at[name].round == mind->round;
   return met ? (int64_t)mind->marks.at[name].index : -1;

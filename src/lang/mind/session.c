@@ -332,7 +332,7 @@ static tn_mind_value copy_value(tn_arena *arena, tn_mind_value value) {
 
 static bool has_function(tn_stack *stack, const tn_mind_type *type) {
   if (type->kind == TN_MIND_T_FN) return true;
-  bool items = type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST || type->kind == TN_MIND_T_GRAD;
+  bool items = tn_mind_type_has_items(type);
   if (items && !tn_stack_room(stack)) return true;
   for (uint32_t i = 0; items && i < type->count; i++) {
     if (has_function(stack, type->items[i])) return true;

@@ -62,6 +62,11 @@ const tn_tensor *tn_mind_trace_data(const tn_mind_trace *trace, tn_value value);
 /* The one number of a node without data. */
 bool tn_mind_trace_fill(tn_mind_trace *trace, tn_value value, double *number);
 
+/* Whether the number of elements makes a difference to the reduction of elements that are all equal. */
+static inline bool tn_mind_counts(tn_op op) {
+  return op == TN_OP_SUM || op == TN_OP_MEAN || op == TN_OP_PROD;
+}
+
 /* Of each of `from`, which may be 0, whether `value` was computed from it or is it. False when memory runs
  * out. */
 bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, const tn_value *from, size_t count,
@@ -95,7 +100,7 @@ bool tn_mind_trace_can_compute(const tn_graph *extract);
  * operation. False with a fault that is no mistake of the program: memory, an interruption. */
 bool tn_mind_trace_fold(tn_mind_trace *trace, const tn_mind_extract *what, tn_value end, tn_fault *fault);
 
-/* Keeps only what `keep` needs, for sessions that go on: nodes get new numbers, which are written back.
+/* Keeps only what `keep` needs, for long sessions: nodes get new numbers, which are written back.
  * What does not depend on one of `named` any more loses its history. False when memory runs out;
  * nothing has changed then. */
 bool tn_mind_trace_compact(tn_mind_trace *trace, tn_value *const *keep, size_t count, const tn_value *named,

@@ -20,7 +20,7 @@ static bool spreads(const tn_graph *graph, const tn_node *node, const uint8_t *u
     case TN_KIND_VIEW: return true;
     case TN_KIND_REDUCE:
       if (node->op == TN_OP_MAX || node->op == TN_OP_MIN) return true;
-      if (node->op != TN_OP_SUM && node->op != TN_OP_MEAN && node->op != TN_OP_PROD) return false;
+      if (!tn_mind_counts(node->op)) return false;
       for (int i = 0; i < node->attrs->axis_count; i++) {
         if (!tn_dim_is_known(in->dim[node->attrs->axes[i]])) return false;
       }

@@ -104,6 +104,8 @@ const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type)
 bool tn_mind_type_equal(tn_stack *stack, const tn_mind_type *a, const tn_mind_type *b);
 /* Equal types have equal hashes. */
 uint64_t tn_mind_type_hash(const tn_mind_type *type);
+/* A tuple, a list or a record. */
+bool tn_mind_type_has_items(const tn_mind_type *type);
 /* A scalar or a tensor. */
 bool tn_mind_type_is_value(const tn_mind_type *type);
 /* A scalar, or a tensor without dimensions, which converts to one. */
@@ -140,8 +142,6 @@ typedef struct {
   bool foreign;               /* the symbols are those of another signature, even if the names are the same */
 } tn_mind_bindings;
 
-/* Nothing happens when memory runs out; the arena says so. */
-void tn_mind_bind(tn_mind_bindings *bindings, tn_name symbol, int64_t dim);
 /* What a symbol stands for: its size, or the symbol itself where it met none or an unknown one. */
 int64_t tn_mind_bound(const tn_mind_bindings *bindings, int64_t dim);
 /* Whether the symbol has met that dimension. */
@@ -151,6 +151,8 @@ void tn_mind_bind_shape(const tn_mind_bindings *bindings, tn_shape *shape);
 /* Left-biased unification of two dimensions: equal lengths stay, a length beats a name, the left name
  * beats the right one. False for two different lengths, and for a size of the function beside another. */
 bool tn_mind_unify_dim(const tn_mind_sizes *sizes, int64_t left, int64_t right, int64_t *out);
+/* Whether one shape may be the other: as many dimensions, and none that cannot be unified. */
+bool tn_mind_shapes_agree(const tn_mind_sizes *sizes, const tn_shape *left, const tn_shape *right);
 /* An annotation meets a value: as above, where a symbol that stands twice must meet the same. False for
  * another rank or a length that differs; *dimension is the first, and a symbol that would have two sizes
  * is in *symbol (else 0). */

@@ -43,12 +43,10 @@ static void seek_let(seeker *s, const tn_mind_node *node) {
 }
 
 static void seek_fn(seeker *s, const tn_mind_definition *fn) {
-  for (const tn_mind_scope *at = s->module->scope; at; at = at->next) {
-    if (at->binds != TN_MIND_BINDS_FUNCTION || at->function->definition != fn) continue;
-    offer(s, fn->word.start, fn->word.end, NULL, at->function);
-    for (uint32_t i = 0; i < fn->count; i++) offer_variable(s, &fn->params[i].word, at->function->params[i]);
-    break;
-  }
+  const tn_mind_function *function = fn->function;
+  if (function) offer(s, fn->word.start, fn->word.end, NULL, function);
+  for (uint32_t i = 0; function && i < fn->count; i++)
+    offer_variable(s, &fn->params[i].word, function->params[i]);
   seek_block(s, &fn->body);
 }
 

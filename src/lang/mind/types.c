@@ -121,7 +121,7 @@ uint64_t tn_mind_type_hash(const tn_mind_type *type) {
 
 /* ---- compound types ---- */
 
-static bool has_items(const tn_mind_type *type) {
+bool tn_mind_type_has_items(const tn_mind_type *type) {
   return type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST || type->kind == TN_MIND_T_GRAD;
 }
 
@@ -132,7 +132,7 @@ static void measure(tn_mind_type *type) {
   type->hash = mix(type->kind, type->count);
   for (uint32_t i = 0; i < type->count; i++) {
     const tn_mind_type *item = type->items[i];
-    bool inner = has_items(item);
+    bool inner = tn_mind_type_has_items(item);
     parts += inner ? item->parts : 1;
     if (inner && item->depth > type->depth) type->depth = item->depth;
     type->settled &= inner ? item->settled : !item->literal && !item->fresh;
@@ -191,7 +191,7 @@ const tn_mind_type *tn_mind_type_plain(tn_arena *arena, const tn_mind_type *type
   if (type->kind == TN_MIND_T_TENSOR && type->fresh) {
     return tn_mind_type_tensor(arena, type->dtype, &type->shape, type->device);
   }
-  return has_items(type) ? type->plain : type;
+  return tn_mind_type_has_items(type) ? type->plain : type;
 }
 
 /* ---- copying ---- */
@@ -381,7 +381,8 @@ void tn_mind_type_print(const tn_mind_type *type, const tn_names *names, tn_text
 
 /* ---- dimensions ---- */
 
-void tn_mind_bind(tn_mind_bindings *bindings, tn_name symbol, int64_t dim) {
+/* Nothing happens when memory runs out; the arena says so. */
+static void bind(tn_mind_bindings *bindings, tn_name symbol, int64_t dim) {
   if (bindings->count == bindings->capacity) {
     uint32_t room = bindings->capacity ? bindings->capacity * 2 : 4;
     tn_mind_binding *moved = tn_arena_array(bindings->arena, room, sizeof *moved);
@@ -445,6 +446,14 @@ bool tn_mind_unify_dim(const tn_mind_sizes *sizes, int64_t left, int64_t right, 
   return true;
 }
 
+bool tn_mind_shapes_agree(const tn_mind_sizes *sizes, const tn_shape *left, const tn_shape *right) {
+  bool agree = left->rank == right->rank;
+  int64_t dim;
+  for (int i = 0; agree && i < left->rank; i++)
+    agree = tn_mind_unify_dim(sizes, left->dim[i], right->dim[i], &dim);
+  return agree;
+}
+
 /* A symbol takes what it meets first; meeting a name again, or a length after a name, is fine. A size of the
  * function around stays what it is. */
 static bool bind_symbol(tn_mind_bindings *bindings, tn_name symbol, int64_t value, int64_t *out) {
@@ -454,7 +463,7 @@ static bool bind_symbol(tn_mind_bindings *bindings, tn_name symbol, int64_t valu
   if (found)
     found->dim = dim;
   else
-    tn_mind_bind(bindings, symbol, dim);
+    bind(bindings, symbol, dim);
   bool fixed = tn_dim_is_known(dim) || tn_mind_is_size(bindings->sizes, dim);
   *out = fixed ? dim : TN_DIM_SYMBOL(symbol);
   return true;

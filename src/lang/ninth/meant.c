@@ -1,7 +1,7 @@
-/* lang/ninth/meant.c: what a name without a value, or a word that is none, most likely stands for.
+/* lang/ninth/meant.c: suggestions for undefined names and invalid words.
  *
- * Ninth writes an opcode in capitals and brackets and a call as [CALL] "f". Those who come from other
- * languages write `ADD`, `[add]`, `+` or `f`, which are names of variables here, or nothing at all. */
+ * Ninth writes an opcode in capitals and brackets and a call as [CALL] "f". Users of other
+ * languages write `ADD`, `[add]`, `+` or `f`, which are names of variables here, or invalid. */
 #include "lang/ninth/lexer.h"
 #include "lang/ninth/meant.h"
 
@@ -65,6 +65,6 @@ tn_str tn_ninth_word_hint(tn_str word) {
     if (tn_str_is(word, hints[i].word)) return tn_str_of(hints[i].hint);
   }
   if (word.len > 0 && word.at[0] == '#') return TN_LIT("a comment begins with `//`");
-  if (word.len > 0 && word.at[0] == '\'') return TN_LIT("a string stands in double quotes: \"text\"");
+  if (word.len > 0 && word.at[0] == '\'') return TN_LIT("a string is in double quotes: \"text\"");
   return TN_LIT("such as `5`, `2.5e-3` or `x5`: a name begins with a letter");
 }

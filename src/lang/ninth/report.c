@@ -1,8 +1,7 @@
-/* lang/ninth/report.c: what went wrong while a program ran, in Ninth's words.
+/* lang/ninth/report.c: reports run-time errors with Ninth's codes.
  *
- * The place is always the token that runs, and the opcode its bare name. The
- * engine speaks of operations and axes; here that becomes the opcode and the
- * shapes it was given. */
+ * The place is always the current token, and the opcode its bare name. The engine reports
+ * operations and axes; this translates them to the opcode and its operand shapes. */
 #include "base/number.h"
 #include "lang/ninth/meant.h"
 #include "lang/ninth/vm.h"
@@ -54,7 +53,7 @@ bool tn_ninth_report_underflow(tn_heap *heap, tn_diags *diags, const tn_ninth_un
   tn_text hint;
   tn_text_init(&hint, heap);
   if (opcode) {
-    tn_text_puts(&hint, "what it takes and leaves is `");
+    tn_text_puts(&hint, "its stack effect is `");
     tn_text_puts(&hint, tn_ninth_opcode_info_of((tn_ninth_opcode)what->op)->effect);
     tn_text_puts(&hint, "`: ");
   }

@@ -1,4 +1,4 @@
-/* lang/ninth/std.c: the libraries that tern comes with.
+/* lang/ninth/std.c: the standard libraries of Ninth.
  *
  * They are written in Ninth, in std/ninth, and become part of the program when
  * tern is built: loading one reads no file and needs no capability. */
@@ -36,7 +36,7 @@ static bool is_loaded(const tn_ninth_vm *m, tn_name name) {
 /* Compiled like any text, with a scope of its own. NULL after reporting. */
 static const tn_ninth_program *load(tn_ninth_vm *m, const tn_embedded *library) {
   tn_diags *diags = m->host->diags;
-  tn_str text = { (const char *)library->text, library->length };
+  tn_str text = { library->text, library->length };
   uint32_t file = tn_ninth_add_text(m, tn_str_of(library->file), text);
   tn_ninth_program *program =
       file != 0 ? tn_ninth_compile(m->heap, m->host->names, diags, file, NULL, NULL) : NULL;
