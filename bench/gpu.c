@@ -292,7 +292,13 @@ static void products(void) {
   product("matmul_64x512x10", 1, 64, 512, 10, NN);
   product("matmul_256x1024x4096", 1, 256, 1024, 4096, NN);
   product("matmul_4096x256x4096_tn", 1, 4096, 256, 4096, TN);
+  product("matmul_256x4096x4096", 1, 256, 4096, 4096, NN);
+  product("matmul_256x4096x4096_nt", 1, 256, 4096, 4096, NT);
+  product("matmul_16384x384x384", 1, 16384, 384, 384, NN);
   product("matmul_16384x384x1536", 1, 16384, 384, 1536, NN);
+  product("matmul_16384x1536x384", 1, 16384, 1536, 384, NN);
+  product("matmul_16384x384x384_nt", 1, 16384, 384, 384, NT);
+  product("matmul_384x16384x384_tn", 1, 384, 16384, 384, TN);
   product("matmul_384x16384x1536_tn", 1, 384, 16384, 1536, TN);
   product("matmul_384of256x64x256_nt", 384, 256, 64, 256, NT);
   product("matmul_384of256x256x64", 384, 256, 256, 64, NN);

@@ -36,14 +36,35 @@ $ mkdir empty; : > empty/libcuda.so.1; LD_LIBRARY_PATH=empty tern eval '1 + 2' -
 ! error[E_DEVICE]: the device `cuda` cannot be used: there is no NVIDIA driver (libcuda.so.1) on this machine
 !    = device: cuda
 !    = problem: there is no NVIDIA driver (libcuda.so.1) on this machine
-!    = hint: `tern devices` shows what there is; --device cpu computes the same bits
-! 
+!    = hint: `tern devices` lists the devices; --device cpu computes the same bits
+!
 ? 1
 $ sh on_card old eval '1 + 2' --device cuda 2>&1 | head -n 1
 | error[E_DEVICE]: the device `cuda` cannot be used: system has unsupported display driver / cuda driver combination
 $ TERN_DEVICE=cuda sh on_card none eval '1 + 2' 2>&1 | head -n 1
 | error[E_DEVICE]: the device `cuda` cannot be used: the NVIDIA driver finds no GPU
 $ sh on_card none eval '1 + 2' --device auto
+| 3
+
+# Kernels are loaded by several threads. One module that cannot be loaded ends it, once, with nothing left.
+$ sh on_card broken=0 eval '1 + 2' --device cuda 2> said
+| 3
+$ if [ "$(nproc)" -gt 1 ]; then cat said; else sed 's/one by one/side by side/' said; fi
+| fake GPU: 0 modules and 0 bytes left, loaded side by side
+$ for module in 1 2 9 17; do sh on_card broken=$module eval '1 + 2' --device cuda; done 2>&1 | grep -v =
+| error[E_DEVICE]: the device `cuda` cannot be used: unknown error
+| 
+| fake GPU: 0 modules and 0 bytes left, <*>
+| error[E_DEVICE]: the device `cuda` cannot be used: unknown error
+| 
+| fake GPU: 0 modules and 0 bytes left, <*>
+| error[E_DEVICE]: the device `cuda` cannot be used: unknown error
+| 
+| fake GPU: 0 modules and 0 bytes left, <*>
+| error[E_DEVICE]: the device `cuda` cannot be used: unknown error
+| 
+| fake GPU: 0 modules and 0 bytes left, <*>
+$ sh on_card broken=3 eval '1 + 2' --device auto 2> /dev/null
 | 3
 $ tern eval '1 + 2' --device gpu
 ! error[E_USAGE]: there is no device gpu; there are cpu, cuda and auto
@@ -103,6 +124,25 @@ $ for edge in $(seq $(awk '{ print $13 }' said)); do
 > done; true
 $ sh on_card unordered train fit.ail --allow fileread --json --device cuda | cmp here -
 
+# The next batch is drawn while a step goes on. That never shows: not where a run is stopped and resumed, not
+# in the generator that a checkpoint holds, and not where a loss is infinite.
+$ sed 's/steps = 5/epochs = 2/' fit.ail > epochs.ail
+$ sed 's/lr = 0.1/lr = 1e38/; s/adam/sgd/; /clip_norm/d' fit.ail > wild.ail
+$ for model in fit epochs wild; do
+>   for on in cpu cuda; do
+>     sh on_card fine train $model.ail --allow fileread -q --device $on --checkpoint-every 2 \
+>       --out $model-$on --store ahead.db > $on.txt 2>&1
+>   done
+>   cmp cpu.txt cuda.txt && cmp $model-cpu/checkpoint $model-cuda/checkpoint
+>   cmp $model-cpu/history.jsonl $model-cuda/history.jsonl
+> done; grep -o 'E_NOT_FINITE' cuda.txt
+| E_NOT_FINITE
+$ sh on_card slow=100 train epochs.ail --allow fileread -q --device cuda --max-time 1 --out part \
+>   --store ahead.db > /dev/null 2>&1
+? 1
+$ sh on_card fine train epochs.ail --allow fileread -q --device cuda --resume part --store ahead.db > /dev/null
+$ cmp epochs-cpu/weights.safetensors part/weights.safetensors && tern verify part --allow fileread > /dev/null
+
 # A plan says what stays on the CPU, and why.
 $ sh on_card fine emit model.ail --as plan --device cuda
 | 0: matmul input+0 param+0 param+0 -> @0
@@ -119,11 +159,19 @@ $ sh on_card fine emit branch.ail --as plan --device cuda
 | 3: exp input+0 -> @128
 | 4: reshape @128 -> out+0
 | 5: jump to 10
-| 6: enter; on the CPU: it asks whether the host's values may be used
+| 6: enter; on the CPU: it checks whether the host's values may be used
 | 7: host @192; on the CPU: its value comes from the host
 | 8: mul input+0 @192 -> @256
 | 9: reshape @256 -> out+0
 | device cuda: steps on the GPU: 6, on the CPU: 3; launched one by one
+
+# Windows of images are read by the product that needs them, forwards and for the gradient of the weights.
+$ cp -r "$TESTS/../examples/ail/digits.ail" "$TESTS/../examples/ail/data" .
+$ sh on_card fine emit digits.ail --as plan --device cuda | grep 'patches.*param'
+| <*>: patches @0 param+0 -> @<*>
+| <*>: patches @<*> param+0 -> @<*>
+$ tern train digits.ail --allow fileread --steps 6 --json > here
+$ sh on_card fine train digits.ail --allow fileread --steps 6 --json --device cuda | cmp here -
 
 # A run of one device is verified on another, and resumed there.
 $ sh on_card fine train model.ail -q --device cuda --out run --store runs.db

@@ -3,7 +3,8 @@
  * It has the functions of NVIDIA's driver that src/backend/cuda/driver.h names. tern finds it as it finds the
  * real one, by name, when LD_LIBRARY_PATH leads to it: so whole programs go the way they go on a card, with
  * the kernels of tests/gpu/emulator.c in place of PTX. Memory of the card is filled with noise when it is
- * allocated.
+ * allocated. What is queued is done as late as possible: when somebody waits for it. So whoever changes
+ * memory that a card still reads, or reads what it has not written yet, gets other results.
  *
  * TERN_FAKE_CARD says what is wrong with the card:
  *   none        the driver finds no GPU
@@ -12,9 +13,12 @@
  *   lost=N      it is gone after N launches of kernels or recordings
  *   forget=N    it forgets that a kernel of a recording waits for another: the N-th such pair
  *   unordered   it cannot let things of a recording wait for others than the one before them
+ *   broken=N    it cannot load a module: the N-th; 0: it can, and takes its time. It says at the end what was
+ *               not given back
  *   slow=N      it takes N milliseconds before it has done what was queued
  *   count       it says on standard error at the end what it has done */
 #define _DEFAULT_SOURCE
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,14 +42,17 @@ static const size_t argument_bytes[TN_CARD_COUNT] = {
 #include "backend/cuda/kernels/kernels.def"
 };
 
-/* What was asked for between the begin and the end of a capture. Whatever a node does not wait for may be
- * done after it as well as before: launching takes any order that is allowed, another one each time. */
+/* What was asked for, in a queue or between the begin and the end of a capture. Whatever a node of a capture
+ * does not wait for may be done after it as well as before: launching takes any order that is allowed,
+ * another one each time. */
 typedef struct node {
-  enum { LAUNCH, COPY, CLEAR } kind;
+  enum { LAUNCH, COPY, CLEAR, REPLAY } kind;
   tn_card_kernel kernel;
-  unsigned blocks, threads;
+  unsigned blocks, threads, room;
   void *to;
   const void *from;
+  void *own;               /* a copy of `from`, to be freed */
+  tn_cu_program program;
   size_t bytes;
   unsigned char byte;
   _Alignas(16) char arguments[CARD_ARGUMENT_BYTES];
@@ -60,7 +67,6 @@ struct tn_cu_graph {
   node *first, **last;
   node **after;            /* what the next node waits for */
   size_t after_count;
-  long edges;
   node *late;              /* what another has forgotten to wait for: done as late as possible */
 };
 struct tn_cu_program {
@@ -68,9 +74,11 @@ struct tn_cu_program {
 };
 
 static tn_cu_graph capturing;
+static node *queue, **queue_end = &queue;
 static size_t in_use;
 static long launches, replays, to_card, to_host, edges, depth;
 static emulated_card card;
+static _Thread_local bool entered;   /* this thread has said which context it uses */
 
 /* ---- what is wrong ---- */
 static long wrong(const char *what) {
@@ -91,6 +99,13 @@ static void say_counts(void) {
   fprintf(stderr, "%ld edges, %ld deep\n", edges, depth);
 }
 
+static atomic_long loads, loading, loading_most, loaded;
+
+static void say_left(void) {
+  fprintf(stderr, "fake GPU: %ld modules and %zu bytes left, %s\n", (long)loaded, in_use,
+          loading_most > 1 ? "loaded side by side" : "loaded one by one");
+}
+
 /* ---- the driver and its card ---- */
 EXPORTED int cuInit(unsigned flags);
 int cuInit(unsigned flags) {
@@ -98,6 +113,7 @@ int cuInit(unsigned flags) {
   if (wrong("old") >= 0) return 803;
   emulated_card_init(&card);
   if (wrong("count") >= 0) atexit(say_counts);
+  if (wrong("broken") >= 0) atexit(say_left);
   return 0;
 }
 
@@ -145,39 +161,94 @@ int cuDevicePrimaryCtxRetain(tn_cu_context *context, int device) {
 EXPORTED int cuDevicePrimaryCtxRelease_v2(int device);
 int cuDevicePrimaryCtxRelease_v2(int device) { return (void)device, 0; }
 EXPORTED int cuCtxSetCurrent(tn_cu_context context);
-int cuCtxSetCurrent(tn_cu_context context) { return context ? 0 : MISUSED; }
+int cuCtxSetCurrent(tn_cu_context context) {
+  entered = context != NULL;
+  return entered ? 0 : MISUSED;
+}
 
 /* ---- kernels ---- */
+struct tn_cu_module {
+  const char *text;
+};
+
+/* Takes so long that threads which could load side by side do. */
+static int load_slowly(void) {
+  long now = ++loading, most = loading_most;
+  while (now > most && !atomic_compare_exchange_weak(&loading_most, &most, now)) continue;
+  nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+  loading--;
+  return ++loads == wrong("broken") ? UNKNOWN : 0;
+}
+
 EXPORTED int cuModuleLoadData(tn_cu_module *module, const void *text);
 int cuModuleLoadData(tn_cu_module *module, const void *text) {
-  *module = (tn_cu_module)(uintptr_t)text;
-  return strstr(text, ".version") ? 0 : MISUSED;
+  if (!entered || !strstr(text, ".version")) return MISUSED;
+  if (wrong("broken") >= 0 && load_slowly() != 0) return UNKNOWN;
+  *module = malloc(sizeof **module);
+  if (!*module) return TN_CU_OUT_OF_MEMORY;
+  (*module)->text = text;
+  loaded++;
+  return 0;
 }
 EXPORTED int cuModuleUnload(tn_cu_module module);
-int cuModuleUnload(tn_cu_module module) { return (void)module, 0; }
+int cuModuleUnload(tn_cu_module module) {
+  loaded--;
+  free(module);
+  return 0;
+}
+
+static bool has_entry(const char *text, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = text; (at = strstr(at, ".entry ")) != NULL;) {
+    at += sizeof ".entry " - 1;
+    if (strncmp(at, name, length) == 0 && at[length] == '(') return true;
+  }
+  return false;
+}
 
 /* A kernel is known by the number of its name. */
 EXPORTED int cuModuleGetFunction(tn_cu_function *function, tn_cu_module module, const char *name);
 int cuModuleGetFunction(tn_cu_function *function, tn_cu_module module, const char *name) {
-  (void)module;
-  for (int k = 0; k < TN_CARD_COUNT; k++) {
+  for (int k = 0; entered && k < TN_CARD_COUNT; k++) {
     if (strcmp(name, kernel_names[k]) != 0) continue;
     *function = (tn_cu_function)(uintptr_t)(k + 1);
-    return 0;
+    return has_entry(module->text, name) ? 0 : TN_CU_NOT_FOUND;
   }
-  return 500;
+  return entered ? TN_CU_NOT_FOUND : MISUSED;
 }
 
-static int carry_out(const node *n) {
+static unsigned roomy[TN_CARD_COUNT];   /* what a kernel's blocks may have of shared memory */
+
+EXPORTED int cuFuncSetAttribute(tn_cu_function function, int attribute, int value);
+int cuFuncSetAttribute(tn_cu_function function, int attribute, int value) {
+  if (value < 0 || value > TN_CARD_ROOM) return MISUSED;
+  if (attribute == TN_CU_ROOM) roomy[(uintptr_t)function - 1] = (unsigned)value;
+  return attribute == TN_CU_ROOM || attribute == TN_CU_SHARED_PART ? 0 : MISUSED;
+}
+
+static void replay(tn_cu_program program);
+
+static void carry_out(const node *n) {
   if (n->kind == COPY) memmove(n->to, n->from, n->bytes);
   if (n->kind == CLEAR) memset(n->to, n->byte, n->bytes);
-  if (n->kind != LAUNCH) return 0;
+  if (n->kind == REPLAY) replay(n->program);
+  if (n->kind != LAUNCH) return;
   card_start start;
   memcpy(&start, n->arguments, sizeof start);
-  if (start.fault->kind) return 0;   /* every kernel looks there first */
-  card.queue.launch(&card.queue, n->kernel, n->blocks, (int)n->threads, n->arguments,
+  if (start.fault->kind) return;   /* every kernel looks there first */
+  card.queue.launch(&card.queue, n->kernel, n->blocks, (int)n->threads, (int)n->room, n->arguments,
                     argument_bytes[n->kernel]);
-  return 0;
+}
+
+static void carry_out_queue(void) {
+  while (queue) {
+    node *n = queue;
+    queue = n->next;
+    carry_out(n);
+    free(n->own);
+    free(n);
+  }
+  queue_end = &queue;
 }
 
 /* What the next node of the recording waits for. */
@@ -195,21 +266,26 @@ static void forget_one(node *n) {
   long wanted = wrong("forget");
   if (n->kind != LAUNCH) return;
   for (size_t i = 0; i < n->after_count; i++) {
-    if (++capturing->edges != wanted) continue;
+    if (++edges != wanted) continue;
     capturing->late = n->after[i];
     n->after[i] = n->after[--n->after_count];
     return;
   }
 }
 
-/* Now, or when the recording is launched. */
+/* Later, or when the recording is launched. */
 static int ask(const node *n) {
+  if (!entered) return MISUSED;
   if (lost()) return LOST;
-  if (!capturing) return carry_out(n);
   node *kept = malloc(sizeof *kept);
   if (!kept) return TN_CU_OUT_OF_MEMORY;
   *kept = *n;
   kept->next = NULL;
+  if (!capturing) {
+    *queue_end = kept;
+    queue_end = &kept->next;
+    return 0;
+  }
   kept->after = capturing->after;
   kept->after_count = capturing->after_count;
   forget_one(kept);
@@ -228,9 +304,10 @@ EXPORTED int cuLaunchKernel(tn_cu_function function, unsigned blocks, unsigned b
 int cuLaunchKernel(tn_cu_function function, unsigned blocks, unsigned blocks_y, unsigned blocks_z,
                    unsigned threads, unsigned threads_y, unsigned threads_z, unsigned shared,
                    tn_cu_stream stream, void **arguments, void **extra) {
-  (void)stream, (void)extra, (void)shared;
+  (void)stream, (void)extra;
   node n = { .kind = LAUNCH, .kernel = (tn_card_kernel)((uintptr_t)function - 1), .blocks = blocks,
-             .threads = threads };
+             .threads = threads, .room = shared };
+  if (shared > (roomy[n.kernel] ? roomy[n.kernel] : TN_CU_ROOM_AT_ONCE)) return MISUSED;
   if (blocks == 0 || threads == 0 || blocks_y * blocks_z * threads_y * threads_z != 1) return MISUSED;
   memcpy(n.arguments, arguments[0], argument_bytes[n.kernel]);
   if (!capturing) launches++;
@@ -239,17 +316,27 @@ int cuLaunchKernel(tn_cu_function function, unsigned blocks, unsigned blocks_y, 
 
 /* ---- queues ---- */
 static struct timespec queued_at;
+static tn_cu_stream main_stream;   /* the first; what another is asked to do is done at once */
 
 EXPORTED int cuStreamCreate(tn_cu_stream *stream, unsigned flags);
 int cuStreamCreate(tn_cu_stream *stream, unsigned flags) {
   (void)flags;
   *stream = malloc(1);
+  if (!main_stream) main_stream = *stream;
   return *stream ? 0 : TN_CU_OUT_OF_MEMORY;
 }
 EXPORTED int cuStreamDestroy_v2(tn_cu_stream stream);
-int cuStreamDestroy_v2(tn_cu_stream stream) { return free(stream), 0; }
+int cuStreamDestroy_v2(tn_cu_stream stream) {
+  if (stream == main_stream) main_stream = NULL;
+  free(stream);
+  return 0;
+}
 EXPORTED int cuStreamSynchronize(tn_cu_stream stream);
-int cuStreamSynchronize(tn_cu_stream stream) { return (void)stream, capturing ? MISUSED : lost(); }
+int cuStreamSynchronize(tn_cu_stream stream) {
+  if (capturing) return MISUSED;
+  if (stream == main_stream) carry_out_queue();
+  return lost();
+}
 
 /* As if everything took its time, from the first question on. */
 EXPORTED int cuStreamQuery(tn_cu_stream stream);
@@ -258,12 +345,13 @@ int cuStreamQuery(tn_cu_stream stream) {
   struct timespec now;
   (void)stream;
   if (capturing) return MISUSED;
-  if (slow < 0 || lost()) return lost();
+  if (slow < 0 || lost()) return carry_out_queue(), lost();
   clock_gettime(CLOCK_MONOTONIC, &now);
   if (queued_at.tv_sec == 0) queued_at = now;
   long waited = (now.tv_sec - queued_at.tv_sec) * 1000 + (now.tv_nsec - queued_at.tv_nsec) / 1000000;
   if (waited < slow) return TN_CU_NOT_READY;
   queued_at.tv_sec = 0;
+  carry_out_queue();
   return 0;
 }
 
@@ -271,7 +359,7 @@ int cuStreamQuery(tn_cu_stream stream) {
 EXPORTED int cuMemAlloc_v2(tn_cu_pointer *pointer, size_t bytes);
 int cuMemAlloc_v2(tn_cu_pointer *pointer, size_t bytes) {
   if (lost()) return LOST;
-  if (bytes == 0) return MISUSED;
+  if (bytes == 0 || !entered) return MISUSED;
   if (bytes > memory_limit() - in_use) return TN_CU_OUT_OF_MEMORY;
   size_t *memory = aligned_alloc(256, (bytes + 2 * 256 - 1) / 256 * 256);
   if (!memory) return TN_CU_OUT_OF_MEMORY;
@@ -281,36 +369,87 @@ int cuMemAlloc_v2(tn_cu_pointer *pointer, size_t bytes) {
   *pointer = (tn_cu_pointer)(uintptr_t)memory + 256;
   return 0;
 }
+EXPORTED int cuMemGetInfo_v2(size_t *left, size_t *all);
+int cuMemGetInfo_v2(size_t *left, size_t *all) {
+  if (lost()) return LOST;
+  if (!entered) return MISUSED;
+  *all = memory_limit(), *left = *all - in_use;
+  return 0;
+}
 EXPORTED int cuMemFree_v2(tn_cu_pointer pointer);
 int cuMemFree_v2(tn_cu_pointer pointer) {
   size_t *memory = (size_t *)(uintptr_t)(pointer - 256);
+  if (!entered) return MISUSED;
+  carry_out_queue();
   in_use -= *memory;
   free(memory);
   return 0;
 }
+/* Memory of the host that the card reads and writes itself; a list. */
+typedef struct pinned {
+  struct pinned *next;
+  size_t bytes;
+  _Alignas(64) char at[];
+} pinned;
+static pinned *pins;
+
 EXPORTED int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags);
 int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
   (void)flags;
-  *memory = malloc(bytes);
-  return *memory ? 0 : TN_CU_OUT_OF_MEMORY;
+  pinned *pin = aligned_alloc(64, (sizeof *pin + bytes + 63) / 64 * 64);
+  if (!pin) return TN_CU_OUT_OF_MEMORY;
+  pin->next = pins;
+  pin->bytes = bytes;
+  pins = pin;
+  *memory = pin->at;
+  return 0;
 }
 EXPORTED int cuMemFreeHost(void *memory);
-int cuMemFreeHost(void *memory) { return free(memory), 0; }
+int cuMemFreeHost(void *memory) {
+  pinned **link = &pins;
+  carry_out_queue();
+  while (*link && (*link)->at != memory) link = &(*link)->next;
+  pinned *pin = *link;
+  if (!pin) return MISUSED;
+  *link = pin->next;
+  free(pin);
+  return 0;
+}
+
+static bool is_pinned(const void *memory) {
+  uintptr_t at = (uintptr_t)memory;
+  for (const pinned *pin = pins; pin; pin = pin->next)
+    if (at >= (uintptr_t)pin->at && at < (uintptr_t)pin->at + pin->bytes) return true;
+  return false;
+}
 
 static int copy(void *to, const void *from, size_t bytes) {
   return ask(&(node){ .kind = COPY, .to = to, .from = from, .bytes = bytes });
+}
+
+/* A real driver takes other memory of the host at once, and has written to it when it returns. */
+static int copy_pageable(void *to, const void *from, size_t bytes) {
+  void *own = malloc(bytes + 1);
+  if (!own || capturing) return free(own), MISUSED;
+  memcpy(own, from, bytes);
+  int error = ask(&(node){ .kind = COPY, .to = to, .from = own, .own = own, .bytes = bytes });
+  if (error) free(own);
+  return error;
 }
 EXPORTED int cuMemcpyHtoDAsync_v2(tn_cu_pointer to, const void *from, size_t bytes, tn_cu_stream stream);
 int cuMemcpyHtoDAsync_v2(tn_cu_pointer to, const void *from, size_t bytes, tn_cu_stream stream) {
   (void)stream;
   to_card++;
-  return copy((void *)(uintptr_t)to, from, bytes);
+  return is_pinned(from) ? copy((void *)(uintptr_t)to, from, bytes)
+                         : copy_pageable((void *)(uintptr_t)to, from, bytes);
 }
 EXPORTED int cuMemcpyDtoHAsync_v2(void *to, tn_cu_pointer from, size_t bytes, tn_cu_stream stream);
 int cuMemcpyDtoHAsync_v2(void *to, tn_cu_pointer from, size_t bytes, tn_cu_stream stream) {
   (void)stream;
   to_host++;
-  return copy(to, (const void *)(uintptr_t)from, bytes);
+  int error = copy(to, (const void *)(uintptr_t)from, bytes);
+  if (!capturing && !is_pinned(to)) carry_out_queue();
+  return error;
 }
 EXPORTED int cuMemcpyDtoDAsync_v2(tn_cu_pointer to, tn_cu_pointer from, size_t bytes, tn_cu_stream stream);
 int cuMemcpyDtoDAsync_v2(tn_cu_pointer to, tn_cu_pointer from, size_t bytes, tn_cu_stream stream) {
@@ -319,8 +458,10 @@ int cuMemcpyDtoDAsync_v2(tn_cu_pointer to, tn_cu_pointer from, size_t bytes, tn_
 }
 EXPORTED int cuMemsetD8Async(tn_cu_pointer to, unsigned char byte, size_t bytes, tn_cu_stream stream);
 int cuMemsetD8Async(tn_cu_pointer to, unsigned char byte, size_t bytes, tn_cu_stream stream) {
-  (void)stream;
-  return ask(&(node){ .kind = CLEAR, .to = (void *)(uintptr_t)to, .byte = byte, .bytes = bytes });
+  node clear = { .kind = CLEAR, .to = (void *)(uintptr_t)to, .byte = byte, .bytes = bytes };
+  if (stream == main_stream) return ask(&clear);
+  carry_out(&clear);
+  return lost();
 }
 
 /* ---- recordings ---- */
@@ -369,7 +510,6 @@ int cuGraphInstantiateWithFlags(tn_cu_program *program, tn_cu_graph graph, unsig
   (void)flags;
   *program = malloc(sizeof **program);
   if (!*program) return TN_CU_OUT_OF_MEMORY;
-  edges += graph->edges;
   **program = (struct tn_cu_program){ graph->first, graph->late };
   graph->first = NULL;
   return 0;
@@ -411,18 +551,20 @@ static node *choose(const struct tn_cu_program *program) {
   return chosen ? chosen : program->late && may_begin(program->late) ? program->late : NULL;
 }
 
+static void replay(tn_cu_program program) {
+  for (node *n = program->first; n; n = n->next) n->done = false;
+  for (node *n; (n = choose(program)) != NULL; n->done = true) carry_out(n);
+}
+
 EXPORTED int cuGraphLaunch(tn_cu_program program, tn_cu_stream stream);
 int cuGraphLaunch(tn_cu_program program, tn_cu_stream stream) {
   (void)stream;
   replays++;
-  if (lost()) return LOST;
-  for (node *n = program->first; n; n = n->next) n->done = false;
-  for (node *n; (n = choose(program)) != NULL; n->done = true)
-    if (carry_out(n) != 0) return UNKNOWN;
-  return 0;
+  return capturing ? MISUSED : ask(&(node){ .kind = REPLAY, .program = program });
 }
 EXPORTED int cuGraphExecDestroy(tn_cu_program program);
 int cuGraphExecDestroy(tn_cu_program program) {
+  carry_out_queue();
   free_nodes(program->first);
   free(program);
   return 0;

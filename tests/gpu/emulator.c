@@ -17,15 +17,17 @@
 #endif
 #endif
 #ifdef FOLLOWED
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
 #define STACK_BYTES ((size_t)64 << 10)
 #define THREAD_LIMIT 1024
-#define BLOCK_LIMIT 3   /* so few that threads go on to further elements, as those of a real card do */
+#define BLOCK_LIMIT 3   /* so few that threads continue with further elements, as those of a real GPU do */
 
 int tn_emulated_thread, tn_emulated_threads;
 int64_t tn_emulated_block, tn_emulated_blocks;
+CARD_ALIGNED float tn_emulated_room[TN_CARD_ROOM / sizeof(float)];
 
 /* ---- kernels by their number ---- */
 #define TN_CARD(name, arguments) void card_kernel_##name(const arguments *a);
@@ -271,18 +273,23 @@ extern char __start_card_shared[], __stop_card_shared[];
 #ifdef FOLLOWED
 __attribute__((no_sanitize("address")))
 #endif
-static void forget_shared_memory(void) {
+static void forget_shared_memory(int room) {
   unsigned char noise = (unsigned char)next_random();
 #ifdef FOLLOWED
   for (volatile char *at = __start_card_shared; at < __stop_card_shared; at++) *at = (char)noise;
+  ASAN_UNPOISON_MEMORY_REGION(tn_emulated_room, sizeof tn_emulated_room);
+  memset(tn_emulated_room, noise, (size_t)room);
+  ASAN_POISON_MEMORY_REGION((char *)tn_emulated_room + room, sizeof tn_emulated_room - (size_t)room);
 #else
   memset(__start_card_shared, noise, (size_t)(__stop_card_shared - __start_card_shared));
+  memset(tn_emulated_room, noise, (size_t)room);
 #endif
 }
 
 static bool launch(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, int thread_count,
-                   const void *arguments, size_t bytes) {
+                   int room, const void *arguments, size_t bytes) {
   if (bytes > CARD_ARGUMENT_BYTES) give_up("too many bytes of arguments");
+  if (room < 0 || room > TN_CARD_ROOM) give_up("too much shared memory");
   if (thread_count % CARD_WARP || thread_count > THREAD_LIMIT) give_up("no whole warps");
   if (queue->fault->kind) return true;
   for (int t = 0; t < thread_count; t++)
@@ -292,7 +299,7 @@ static bool launch(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, 
   tn_emulated_threads = thread_count;
   tn_emulated_blocks = blocks;
   for (tn_emulated_block = 0; tn_emulated_block < blocks; tn_emulated_block++) {
-    forget_shared_memory();
+    forget_shared_memory(room);
     run_block();
   }
   return true;

@@ -25,7 +25,8 @@ $ tern evaluate run rows.tsv --record > here; cp run/evaluation.json recorded
 $ sh on_card fine evaluate run rows.tsv --record --device cuda > there
 $ cmp here there && cmp recorded run/evaluation.json
 
-# A text that goes on, with keys and values kept on the GPU and without: they are not copied for each token.
+# Continuing a text, with keys and values cached on the GPU and without: they are not copied for
+# each token.
 $ cp "$TESTS/../examples/ail/gpt.ail" .
 $ tern train gpt.ail -q --allow fileread --steps 1 --out gpt > /dev/null
 $ tern generate gpt --prompt "the " --tokens 8 --seed 3 > here

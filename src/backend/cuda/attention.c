@@ -1,13 +1,126 @@
-/* backend/cuda/attention.c: attention and its gradient, from the other kernels of a card.
+/* backend/cuda/attention.c: attention and its gradient.
  *
- * They are the parts of graph/attention.c, one launch for each, with all heads
- * together; matrices of all queries by all keys lie in scratch. */
+ * Those of f32 have kernels of their own (kernels/attention*.c), as far as a band
+ * of queries by all keys fits into shared memory. The others are the parts of
+ * graph/attention.c, one launch of an ordinary kernel for each, with all heads
+ * together; there matrices of all queries by all keys lie in scratch. Shapes
+ * alone choose. */
 #include <math.h>
 
 #include "backend/attention.h"
 #include "backend/cuda/internal.h"
 
 enum { Q, K, V, G };
+
+/* ---- by bands ---- */
+
+static int64_t rounded(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+
+/* Rows of weights begin on banks that are four apart. */
+static int64_t pitch_of(int64_t keys) { return rounded(keys, 32) + 4; }
+
+static int64_t room_for(int64_t rows, int64_t keys) {
+  int64_t stages = CARD_ATTENTION_STAGES * CARD_ATTENTION_STAGE;
+  return (rows * (pitch_of(keys) + CARD_ATTENTION_PITCH) + stages) * 4;
+}
+
+/* Queries of a band; 0: even a few have too many keys. */
+static int rows_for(int64_t keys) {
+  if (keys <= CARD_ATTENTION_HELD) return CARD_ATTENTION_TALL;
+  return keys <= CARD_ATTENTION_CHUNKS * CARD_CHUNK && room_for(CARD_ATTENTION_FLAT, keys) <= TN_CARD_ROOM
+             ? CARD_ATTENTION_FLAT : 0;
+}
+
+_Static_assert((CARD_ATTENTION_TALL * (CARD_ATTENTION_HELD + 4 + CARD_ATTENTION_PITCH) +
+                CARD_ATTENTION_STAGES * CARD_ATTENTION_STAGE) * 4 <= TN_CARD_ROOM, "a tall band fits");
+
+static bool fits(int64_t width) { return width > 0 && width <= CARD_ATTENTION_WIDTH && width % 4 == 0; }
+
+static bool has_bands(const tn_kernel_call *call) {
+  tn_view q = tn_attention_heads(&call->in[Q], call->attrs);
+  tn_view v = tn_attention_heads(&call->in[V], call->attrs);
+  int64_t queries = q.dim[q.rank - 2], keys = v.dim[v.rank - 2], count = tn_view_count(&q);
+  return call->out->dtype == TN_F32 && fits(q.dim[q.rank - 1]) && fits(v.dim[v.rank - 1]) && count > 0 &&
+         keys > 0 && rows_for(keys) > 0 && count / q.dim[q.rank - 1] + queries < INT32_MAX;
+}
+
+static card_matrix matrix_of(const tn_view *view, const card_operand *at, const card_shape *heads) {
+  int r = view->rank - 2, c = view->rank - 1;
+  card_matrix m = { .at = *at, .row = view->stride[r] * 4, .column = view->stride[c] * 4,
+                    .rows = (int32_t)view->dim[r], .columns = (int32_t)view->dim[c] };
+  m.runs = m.column == 4 && m.row % 16 == 0 && (uintptr_t)at->data % 16 == 0;
+  for (int axis = 0; axis < heads->rank; axis++) m.runs = m.runs && at->stride[axis] % 16 == 0;
+  return m;
+}
+
+/* The matrices, in the order of card_attention_arguments; how many. */
+static int views_of(const tn_kernel_call *call, tn_view *views) {
+  bool grad = call->op == TN_OP_ATTENTION_GRAD;
+  int count = 0;
+  for (int i = 0; i < (grad ? 4 : 3); i++) views[count++] = call->in[i];
+  if (!grad) views[count++] = *call->out;
+  for (int i = 0; grad && i < 3; i++) views[count++] = tn_attention_grad_of(call, i);
+  for (int i = 0; i < count; i++) views[i] = tn_attention_heads(&views[i], call->attrs);
+  return count;
+}
+
+static card_attention_arguments arguments_of(const tn_kernel_call *call) {
+  tn_view views[7], leading[7];
+  const tn_view *each[7];
+  tn_card_views seen;
+  card_attention_arguments a = { .causal = call->attrs->causal };
+  int count = views_of(call, views);
+  for (int i = 0; i < count; i++) leading[i] = views[i], leading[i].rank -= 2, each[i] = &leading[i];
+  tn_card_see(each, count, &seen);
+  a.heads = seen.shape;
+  card_matrix *const forward[] = { &a.q, &a.k, &a.v, &a.out };
+  card_matrix *const backward[] = { &a.q, &a.k, &a.v, &a.g, &a.out, &a.dk, &a.dv };
+  for (int i = 0; i < count; i++)
+    *(count == 4 ? forward : backward)[i] = matrix_of(&views[i], &seen.operand[i], &a.heads);
+  a.factor = (float)(1 / sqrt((double)a.q.columns));
+  a.pitch = (int32_t)pitch_of(a.k.rows);
+  return a;
+}
+
+/* In scratch: what is told of heads, and then of queries. */
+static size_t bands_scratch(const tn_kernel_call *call) {
+  tn_view q = tn_attention_heads(&call->in[Q], call->attrs);
+  int64_t rows = tn_view_count(&q) / q.dim[q.rank - 1], heads = rows / q.dim[q.rank - 2];
+  int64_t kept = call->op == TN_OP_ATTENTION_GRAD ? rows * CARD_ATTENTION_KEPT : 0;
+  return (size_t)(rounded(heads, 16) + kept) * 4;
+}
+
+static bool launch_bands(const tn_kernel_call *call, tn_card_kernel kernel, int64_t bands, int64_t room,
+                         card_attention_arguments *a) {
+  a->bands = bands;
+  a->start = (card_start){ call->queue->fault, call->queue->step };
+  return call->queue->launch(call->queue, kernel, a->heads.count * bands, CARD_ATTENTION_THREADS, (int)room,
+                             a, sizeof *a);
+}
+
+static bool look(const tn_kernel_call *call, card_attention_arguments *a) {
+  a->start = (card_start){ call->queue->fault, call->queue->step };
+  return call->queue->launch(call->queue, TN_CARD_attention_look, a->heads.count, CARD_BLOCK,
+                             3 * CARD_BLOCK / CARD_WARP * 4, a, sizeof *a);
+}
+
+static bool run_bands(const tn_kernel_call *call) {
+  card_attention_arguments a = arguments_of(call);
+  bool grad = call->op == TN_OP_ATTENTION_GRAD;
+  int rows = rows_for(a.k.rows);
+  int64_t tile = CARD_ATTENTION_KEYS;
+  tn_card_kernel first = rows == CARD_ATTENTION_TALL ? TN_CARD_attention_tall : TN_CARD_attention_flat;
+  if (grad)
+    first = rows == CARD_ATTENTION_TALL ? TN_CARD_attention_queries_tall : TN_CARD_attention_queries_flat;
+  a.whole = call->scratch;
+  a.kept = (float *)call->scratch + rounded(a.heads.count, 16);
+  if (a.causal && !look(call, &a)) return false;
+  if (!launch_bands(call, first, rounded(a.q.rows, rows) / rows, room_for(rows, a.k.rows), &a)) return false;
+  return !grad || launch_bands(call, TN_CARD_attention_keys, rounded(a.k.rows, tile) / tile,
+                               tile * (5 * CARD_ATTENTION_PITCH + CARD_ATTENTION_KEPT) * 4, &a);
+}
+
+/* ---- by parts ---- */
 
 typedef struct {
   const tn_kernel_call *call;
@@ -163,9 +276,15 @@ static parts backward(const tn_kernel_call *call) {
   return p;
 }
 
-bool tn_cuda_attention(const tn_kernel_call *call) { return forward(call).ok; }
-bool tn_cuda_attention_grad(const tn_kernel_call *call) { return backward(call).ok; }
+bool tn_cuda_attention(const tn_kernel_call *call) {
+  return has_bands(call) ? run_bands(call) : forward(call).ok;
+}
+
+bool tn_cuda_attention_grad(const tn_kernel_call *call) {
+  return has_bands(call) ? run_bands(call) : backward(call).ok;
+}
 
 size_t tn_card_attention_scratch(const tn_kernel_call *call) {
+  if (has_bands(call)) return bands_scratch(call);
   return (call->op == TN_OP_ATTENTION_GRAD ? backward(call) : forward(call)).used;
 }

@@ -1,38 +1,22 @@
 /* backend/cuda/card.c: one card and its queue.
  *
- * Kernels come as PTX, one text for each file of kernels/, which the driver
- * compiles when the card is opened: afterwards the sandbox lets no file be
- * opened. The card's own memory holds the fault and the shift of draws of calls
- * that bring none; a plan brings its own (plan/card.c). */
+ * All kernels are loaded when the card is opened (modules.c): afterwards the
+ * sandbox lets no file be opened. The card's own memory holds the fault and the
+ * shift of draws of calls that bring none; a plan brings its own (plan/card.c). */
 #include "backend/cuda/card.h"
 
-#include <string.h>
-
 #include "backend/cuda/driver.h"
+#include "backend/cuda/modules.h"
 #include "backend/cuda/resident.h"
 #include "base/clock.h"
-#include "base/embedded.h"
+#include "base/machine.h"
 
 #if defined(__linux__)
 #include <time.h>
 #endif
 
 #define OLDEST_MAJOR 8   /* what the kernels are compiled for: cmake/card.cmake */
-#define MODULE_LIMIT 32
 #define SPIN_SECONDS 2e-3   /* a wait that lasts longer lets other processes run */
-
-#if TN_HAVE_PTX
-extern const tn_embedded tn_card_kernels_files[];
-extern const size_t tn_card_kernels_file_count;
-#else
-static const tn_embedded tn_card_kernels_files[1];
-static const size_t tn_card_kernels_file_count = 0;
-#endif
-
-static const char *const kernel_names[TN_CARD_COUNT] = {
-#define TN_CARD(name, ...) [TN_CARD_##name] = "card_kernel_" #name,
-#include "backend/cuda/kernels/kernels.def"
-};
 
 /* What the card keeps for its queue. */
 typedef struct {
@@ -49,8 +33,8 @@ struct tn_card {
   tn_cu_context context;
   tn_cu_stream stream;
   tn_cu_stream aside;      /* for what must not wait for the queue */
-  tn_cu_module modules[MODULE_LIMIT];
-  tn_cu_function functions[TN_CARD_COUNT];
+  tn_card_modules kernels;
+  bool roomy[TN_CARD_COUNT];   /* make_room was there */
   card_memory *memory;     /* on the card */
   const char *failure;
   uint64_t queued;         /* kernels and copies so far */
@@ -62,7 +46,7 @@ static tn_cu_pointer at(const void *memory) { return (tn_cu_pointer)(uintptr_t)m
 
 /* ---- which there are ---- */
 static const char *judge(const tn_card_info *info) {
-  if (tn_card_kernels_file_count == 0) return "this build has no GPU kernels: clang-19 was missing";
+  if (tn_card_module_count() == 0) return "this build has no GPU kernels: clang-19 was missing";
   return info->major < OLDEST_MAJOR ? "the GPU is too old: compute capability 8.0 is needed" : NULL;
 }
 
@@ -76,7 +60,7 @@ static void describe(const tn_cu *cu, int device, tn_card_info *info) {
   info->why_not = judge(info);
 }
 
-bool tn_card_has_kernels(void) { return tn_card_kernels_file_count > 0; }
+bool tn_card_has_kernels(void) { return tn_card_module_count() > 0; }
 
 static int count_cards(const tn_cu *cu, const char **why) {
   int count = 0;
@@ -115,41 +99,29 @@ bool tn_card_fail(const tn_card *card, tn_fault *fault) {
 }
 
 /* ---- kernels ---- */
-static bool load_module(tn_card *card, size_t number) {
-  const tn_embedded *file = &tn_card_kernels_files[number];
-  char *text = tn_heap_alloc(card->heap, file->length + 1);
-  if (!text) return check(card, TN_CU_OUT_OF_MEMORY);
-  memcpy(text, file->text, file->length);
-  text[file->length] = '\0';
-  bool ok = check(card, card->cu.module_load(&card->modules[number], text));
-  tn_heap_free(card->heap, text, file->length + 1);
-  return ok;
-}
-
-/* In the module that has it. */
-static bool find_function(tn_card *card, tn_card_kernel kernel) {
-  int error = TN_CU_NOT_FOUND;
-  for (size_t m = 0; error == TN_CU_NOT_FOUND && m < tn_card_kernels_file_count && m < MODULE_LIMIT; m++)
-    error = card->cu.module_function(&card->functions[kernel], card->modules[m], kernel_names[kernel]);
-  return check(card, error);
-}
-
 static bool load_kernels(tn_card *card) {
-  bool ok = true;
-  for (size_t m = 0; ok && m < tn_card_kernels_file_count && m < MODULE_LIMIT; m++) ok = load_module(card, m);
-  for (int k = 0; ok && k < TN_CARD_COUNT; k++) ok = find_function(card, (tn_card_kernel)k);
-  return ok;
+  return check(card, tn_card_modules_load(&card->kernels, &card->cu, card->context, tn_machine_cores()));
 }
 
-static bool launch(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, int threads,
+/* Beyond 48 KB a kernel's blocks must be allowed to have it. As much of a multiprocessor's near memory as can
+ * be is shared memory then: several blocks are there at a time. */
+static bool make_room(tn_card *card, tn_card_kernel kernel, int room) {
+  if (room <= TN_CU_ROOM_AT_ONCE || card->roomy[kernel]) return true;
+  card->roomy[kernel] = true;
+  tn_cu_function function = card->kernels.functions[kernel];
+  return check(card, card->cu.function_set(function, TN_CU_ROOM, TN_CARD_ROOM)) &&
+         check(card, card->cu.function_set(function, TN_CU_SHARED_PART, 100));
+}
+
+static bool launch(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, int threads, int room,
                    const void *arguments, size_t bytes) {
   tn_card *card = (tn_card *)queue;
   (void)bytes;
-  if (card->failure) return false;
+  if (card->failure || !make_room(card, kernel, room)) return false;
   card->queued++;
   void *list[] = { (void *)(uintptr_t)arguments };
-  return check(card, card->cu.launch(card->functions[kernel], (unsigned)blocks, 1, 1, (unsigned)threads, 1,
-                                      1, 0, card->stream, list, NULL));
+  return check(card, card->cu.launch(card->kernels.functions[kernel], (unsigned)blocks, 1, 1,
+                                      (unsigned)threads, 1, 1, (unsigned)room, card->stream, list, NULL));
 }
 
 /* ---- opening ---- */
@@ -191,8 +163,7 @@ void tn_card_close(tn_card *card) {
   if (card->context) cu->context_set(card->context);
   if (card->stream) cu->stream_synchronize(card->stream);
   tn_card_release(card, card->memory);
-  for (size_t m = 0; m < MODULE_LIMIT; m++)
-    if (card->modules[m]) cu->module_unload(card->modules[m]);
+  tn_card_modules_unload(&card->kernels, cu);
   if (card->aside) cu->stream_destroy(card->aside);
   if (card->stream) cu->stream_destroy(card->stream);
   if (card->context) cu->context_release(card->device);
@@ -217,6 +188,11 @@ void *tn_card_allocate(tn_card *card, size_t bytes) {
 
 void tn_card_release(tn_card *card, void *memory) {
   if (memory) card->cu.release(at(memory));
+}
+
+size_t tn_card_memory_left(tn_card *card) {
+  size_t left = 0, all = 0;
+  return tn_card_enter(card) && check(card, card->cu.memory_left(&left, &all)) ? left : 0;
 }
 
 void *tn_card_host_allocate(tn_card *card, size_t bytes) {

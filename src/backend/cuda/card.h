@@ -39,6 +39,8 @@ bool tn_card_enter(tn_card *card);
 /* NULL when the card has no memory left, or has failed. */
 void *tn_card_allocate(tn_card *card, size_t bytes);
 void tn_card_release(tn_card *card, void *memory);   /* NULL is fine */
+/* Bytes that nobody uses; 0 when the card has failed. */
+size_t tn_card_memory_left(tn_card *card);
 /* Memory of the host that a card reads and writes without a copy in between. NULL: there is none. */
 void *tn_card_host_allocate(tn_card *card, size_t bytes);
 void tn_card_host_release(tn_card *card, void *memory);   /* NULL is fine */

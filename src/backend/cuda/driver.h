@@ -33,11 +33,13 @@ typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
   X(module_load, "cuModuleLoadData", tn_cu_module *module, const void *text)                                \
   X(module_unload, "cuModuleUnload", tn_cu_module module)                                                   \
   X(module_function, "cuModuleGetFunction", tn_cu_function *function, tn_cu_module module, const char *name) \
+  X(function_set, "cuFuncSetAttribute", tn_cu_function function, int attribute, int value)                   \
   X(stream_create, "cuStreamCreate", tn_cu_stream *stream, unsigned flags)                                  \
   X(stream_destroy, "cuStreamDestroy_v2", tn_cu_stream stream)                                              \
   X(stream_synchronize, "cuStreamSynchronize", tn_cu_stream stream)                                         \
   X(allocate, "cuMemAlloc_v2", tn_cu_pointer *pointer, size_t bytes)                                        \
   X(release, "cuMemFree_v2", tn_cu_pointer pointer)                                                         \
+  X(memory_left, "cuMemGetInfo_v2", size_t *left, size_t *all)                                              \
   X(put, "cuMemcpyHtoDAsync_v2", tn_cu_pointer to, const void *from, size_t bytes, tn_cu_stream stream)     \
   X(get, "cuMemcpyDtoHAsync_v2", void *to, tn_cu_pointer from, size_t bytes, tn_cu_stream stream)           \
   X(copy, "cuMemcpyDtoDAsync_v2", tn_cu_pointer to, tn_cu_pointer from, size_t bytes, tn_cu_stream stream)  \
@@ -63,8 +65,11 @@ typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
 #define TN_CU_OUT_OF_MEMORY 2
 #define TN_CU_NOT_FOUND 500        /* a module has no such kernel */
 #define TN_CU_NOT_READY 600        /* a stream still works */
-#define TN_CU_CAPTURE_RELAXED 2    /* of capture_begin: other calls may go on meanwhile */
+#define TN_CU_CAPTURE_RELAXED 2    /* of capture_begin: other calls may continue meanwhile */
 #define TN_CU_CAPTURE_SET 1        /* of capture_after: these nodes in place of those that it was */
+#define TN_CU_ROOM 8               /* of function_set: the most shared memory that launches ask for */
+#define TN_CU_SHARED_PART 9        /* percent of the near memory that is to be shared memory */
+#define TN_CU_ROOM_AT_ONCE (48 << 10)   /* without asking */
 #define TN_CU_CAPABILITY_MAJOR 75   /* attributes of a device */
 #define TN_CU_CAPABILITY_MINOR 76
 #define TN_CU_MULTIPROCESSORS 16

@@ -213,13 +213,15 @@ static bool run_chain(const tn_kernel_call *call, card_chain_arguments *a) {
   int64_t blocks = (rounds + a->rounds - 1) / a->rounds;
   if (blocks == 0) return true;
   a->start = (card_start){ call->queue->fault, call->queue->step };
-  return call->queue->launch(call->queue, TN_CARD_chain, blocks, CHAIN_THREADS, a, sizeof *a);
+  return call->queue->launch(call->queue, TN_CARD_chain, blocks, CHAIN_THREADS, 0, a, sizeof *a);
 }
 
 /* ---- programs of any dtype: kernels/elementwise.c ---- */
 static bool run(const tn_kernel_call *call, card_elementwise_arguments *a) {
+  card_straight_arguments straight;
   card_chain_arguments fast;
   bool looks = false;
+  if (tn_card_straight_of(a, &straight)) return tn_card_run_straight(call, &straight);
   if (chain_of(a, &fast)) return run_chain(call, &fast);
   for (int s = 0; s < a->step_count; s++)
     looks = looks || tn_scalar_divides((tn_op)a->step[s].op, (tn_dtype)a->step[s].dtype);
@@ -269,15 +271,11 @@ bool tn_cuda_count(const tn_kernel_call *call) {
 /* The axis must not be merged away, so the view is taken as it is. */
 bool tn_cuda_iota(const tn_kernel_call *call) {
   const tn_view *out = call->out;
-  int64_t count = tn_view_count(out);
-  card_iota_arguments a = { .axis = call->attrs->axis,
-                            .shape = { .count = count, .rank = out->rank, .narrow = count <= INT32_MAX },
+  card_iota_arguments a = { .axis = call->attrs->axis, .shape = tn_card_shape(out->rank, out->dim),
                             .out = { .data = out->data, .dtype = (int32_t)out->dtype } };
-  for (int axis = 0; axis < out->rank; axis++) {
-    a.shape.dim[axis] = out->dim[axis];
+  for (int axis = 0; axis < out->rank; axis++)
     a.out.stride[axis] = out->stride[axis] * (int64_t)tn_dtype_bytes(out->dtype);
-  }
-  return tn_card_launch(call, TN_CARD_iota, count, &a.start, sizeof a);
+  return tn_card_launch(call, TN_CARD_iota, a.shape.count, &a.start, sizeof a);
 }
 
 static bool draw(const tn_kernel_call *call, bool normal) {

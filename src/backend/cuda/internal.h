@@ -31,6 +31,8 @@ typedef struct {
 } tn_card_views;
 /* The views have equal shapes; an axis of stride 0 repeats. */
 void tn_card_see(const tn_view *const *views, int count, tn_card_views *out);
+/* A shape of `rank` lengths, which is told how to divide by them. */
+card_shape tn_card_shape(int rank, const int64_t *dim);
 /* Axes of x that are marked, and the others; as tn_card_see with one view. */
 tn_view tn_card_axes(const tn_view *x, const bool *marked, bool wanted);
 
@@ -42,6 +44,10 @@ bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, in
                            card_start *arguments, size_t bytes);
 /* The kernel for the dtype: the first of four is for f32. */
 tn_card_kernel tn_card_typed(tn_card_kernel first, tn_dtype dtype);
+
+/* Whether kernels/straight.c has code for the program; then its arguments are there. */
+bool tn_card_straight_of(const card_elementwise_arguments *from, card_straight_arguments *to);
+bool tn_card_run_straight(const tn_kernel_call *call, card_straight_arguments *a);
 
 /* out = number everywhere, rounded to the dtype. */
 bool tn_card_fill(const tn_kernel_call *call, const tn_view *out, double number);
@@ -57,14 +63,20 @@ bool tn_card_join_rows(const tn_kernel_call *call, const tn_view *rows, const tn
 typedef struct {
   const char *name;
   tn_card_kernel kernel;   /* the first of them, if there is one for each way that operands lie */
-  bool each;
+  int ways;                /* how many there are; 1: one for all ways */
   int64_t m, n;
   int threads;
+  int blocks;              /* that a multiprocessor holds at a time */
   double alone, full;      /* nanoseconds for a step of k */
+  double lines;            /* so many times as long where both operands lie by lines */
 } tn_card_tile;
 const tn_card_tile *tn_card_tile_at(int index);   /* NULL past the last */
 /* A product with that one, for tests and measurements. False: the operands do not fit it. */
 bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile);
+/* The same for products of windows: the kernels that suit the call, each after the one before, from -1 to
+ * -1. */
+int tn_card_windows_kernel(const tn_kernel_call *call, int after);
+bool tn_card_windows_by(const tn_kernel_call *call, int kernel);
 
 size_t tn_card_join_scratch(int64_t rows, int64_t length, size_t element);
 size_t tn_card_scatter_scratch(tn_dtype dtype, int64_t rows, int64_t entries);

@@ -7,12 +7,14 @@
 #define TILE 64            /* of the kernels of other dtypes: kernels/matmul.c */
 #define BLOCKS_AT_ONCE INT32_MAX
 #define MULTIPROCESSORS 132   /* of the card that the tiles were measured on */
+#define MANY_ROUNDS 3
 
-#define WAYS_ANY(NAME)  TN_CARD_matmul_##NAME, false
-#define WAYS_EACH(NAME) TN_CARD_matmul_##NAME##_rr, true
+#define WAYS_ANY(NAME)  TN_CARD_matmul_##NAME, 1
+#define WAYS_MOST(NAME) TN_CARD_matmul_##NAME##_rr, 3
+#define WAYS_EACH(NAME) TN_CARD_matmul_##NAME##_rr, 4
 static const tn_card_tile tiles[] = {
-#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ALONE, FULL) \
-  { #NAME, WAYS_##WAYS(NAME), M, N, WM * WN * CARD_WARP, ALONE, FULL },
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ALONE, FULL, LINES) \
+  { #NAME, WAYS_##WAYS(NAME), M, N, WM * WN * CARD_WARP, BLOCKS, ALONE, FULL, LINES },
 #include "backend/cuda/kernels/tiles.def"
 };
 #define TILE_COUNT ((int)(sizeof tiles / sizeof tiles[0]))
@@ -72,16 +74,25 @@ static bool side_fits(int32_t kind, int64_t count, int64_t tile) {
   return kind == CARD_LINES || (count - tile) % 4 == 0;
 }
 
-static bool fits(const tn_card_tile *tile, const card_matmul_arguments *a) {
-  return !tile->each || (side_fits(a->x_kind, a->m, tile->m) && side_fits(a->y_kind, a->n, tile->n));
+/* Of the kernels rr, ra, ar, aa. */
+static int way_of(const card_matmul_arguments *a) {
+  return 2 * (a->x_kind == CARD_LINES) + (a->y_kind == CARD_LINES);
 }
 
-/* How long a step of k takes: the multiprocessor that has most tiles ends last. */
+static bool fits(const tn_card_tile *tile, const card_matmul_arguments *a) {
+  if (tile->ways == 1) return true;
+  return way_of(a) < tile->ways && side_fits(a->x_kind, a->m, tile->m) && side_fits(a->y_kind, a->n, tile->n);
+}
+
+/* How long a step of k takes on the multiprocessor that has most tiles, and ends last. It works on several
+ * at a time; of many rounds the last one matters little. */
 static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
   int64_t blocks = a->batch.count * parts(a->m, tile->m) * parts(a->n, tile->n);
-  double each = (double)parts(blocks, MULTIPROCESSORS), many = (double)blocks / MULTIPROCESSORS;
-  double filled = tile->full * (each > 4 ? many : each);
-  return filled > tile->alone ? filled : tile->alone;
+  int64_t most = parts(blocks, MULTIPROCESSORS), whole = most / tile->blocks, left = most % tile->blocks;
+  double last = (double)left * tile->full, time = (double)(whole * tile->blocks) * tile->full;
+  if (left > 0) time += last > tile->alone ? last : tile->alone;
+  if (whole >= MANY_ROUNDS) time = (double)blocks / MULTIPROCESSORS * tile->full;
+  return a->x_kind == CARD_LINES && a->y_kind == CARD_LINES ? time * tile->lines : time;
 }
 
 static const tn_card_tile *tile_for(const card_matmul_arguments *a) {
@@ -99,7 +110,7 @@ static bool launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t m,
   for (a->first = 0; a->first < blocks; a->first += BLOCKS_AT_ONCE) {
     int64_t now = blocks - a->first < BLOCKS_AT_ONCE ? blocks - a->first : BLOCKS_AT_ONCE;
     a->start = (card_start){ call->queue->fault, call->queue->step };
-    if (!call->queue->launch(call->queue, kernel, now, threads, a, sizeof *a)) return false;
+    if (!call->queue->launch(call->queue, kernel, now, threads, 0, a, sizeof *a)) return false;
   }
   return true;
 }
@@ -111,7 +122,7 @@ static void look(card_matmul_arguments *a) {
 }
 
 static bool launch_tiles(const tn_kernel_call *call, const tn_card_tile *tile, card_matmul_arguments *a) {
-  int way = tile->each ? 2 * (a->x_kind == CARD_LINES) + (a->y_kind == CARD_LINES) : 0;
+  int way = tile->ways > 1 ? way_of(a) : 0;
   return launch(call, (tn_card_kernel)(tile->kernel + way), tile->m, tile->n, tile->threads, a);
 }
 
@@ -121,6 +132,11 @@ bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile) {
   return fits(tile, &a) && launch_tiles(call, tile, &a);
 }
 
+static void set_rest(card_matmul_arguments *a, const char *data, int64_t row, int64_t column) {
+  a->rest = data, a->rest_row = row, a->rest_column = column;
+  a->rest_runs = column == 4 && row % 16 == 0 && (uintptr_t)data % 16 == 0;
+}
+
 /* out = p - scale * (x y): TN_FUSION_DESCENT. An element of p is read where its sum ends, so the result may
  * be p's memory. */
 bool tn_cuda_descent(const tn_kernel_call *call) {
@@ -128,8 +144,8 @@ bool tn_cuda_descent(const tn_kernel_call *call) {
   card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
   look(&a);
   a.end = CARD_DESCENT;
-  a.minuend = p->data, a.minuend_row = p->stride[0] * 4, a.minuend_column = p->stride[1] * 4;
   a.scale = call->in[3].data;
+  set_rest(&a, p->data, p->stride[0] * 4, p->stride[1] * 4);
   return launch_tiles(call, tile_for(&a), &a);
 }
 
@@ -138,7 +154,7 @@ static bool with_bias(const tn_kernel_call *call, card_end_kind end) {
   card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
   look(&a);
   a.end = (int32_t)end;
-  a.bias = call->in[2].data, a.bias_column = call->in[2].stride[0] * 4;
+  set_rest(&a, call->in[2].data, 0, call->in[2].stride[0] * 4);
   return launch_tiles(call, tile_for(&a), &a);
 }
 

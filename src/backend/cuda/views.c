@@ -3,7 +3,25 @@
 
 #include "backend/cuda/internal.h"
 
-#define BLOCK_LIMIT 65535   /* threads go on to their next element, so more blocks are never needed */
+#define BLOCK_LIMIT 65535   /* threads continue with further elements, so more blocks are never needed */
+
+card_shape tn_card_shape(int rank, const int64_t *dim) {
+  card_shape shape = { .count = 1, .rank = rank };
+  for (int axis = 0; axis < rank; axis++) {
+    shape.dim[axis] = dim[axis];
+    shape.count *= dim[axis];
+  }
+  shape.narrow = shape.count <= INT32_MAX;
+  for (int axis = 0; axis < rank && shape.narrow && shape.count > 0; axis++) {
+    uint64_t length = (uint64_t)dim[axis];
+    int bits = 0;                       /* 2^bits is the first power of two that is no less */
+    while (length > UINT64_C(1) << bits) bits++;
+    if (length == 1) continue;
+    shape.shift[axis] = (uint8_t)(bits - 1);
+    shape.magic[axis] = (uint32_t)(((UINT64_C(1) << (31 + bits)) + length - 1) / length);
+  }
+  return shape;
+}
 
 /* Whether the outer axis of these strides and the axis of that length are one run in every view. */
 static bool continues(const tn_view *const *views, int count, int axis, const int64_t *stride, int64_t dim) {
@@ -12,13 +30,12 @@ static bool continues(const tn_view *const *views, int count, int axis, const in
   return true;
 }
 
-/* From the last axis to the first; lengths of 1 vanish. Filled in backwards, then turned round. */
+/* From the last axis to the first; lengths of 1 vanish. Filled in backwards, then reversed. */
 void tn_card_see(const tn_view *const *views, int count, tn_card_views *out) {
-  int64_t dim[TN_RANK_LIMIT], total = 1;
+  int64_t dim[TN_RANK_LIMIT], forward[TN_RANK_LIMIT];   /* from the last axis on; from the first */
   int from[TN_RANK_LIMIT], rank = 0;
   for (int axis = views[0]->rank - 1; axis >= 0; axis--) {
     int64_t length = views[0]->dim[axis], stride[TN_CARD_VIEW_LIMIT];
-    total *= length;
     if (length == 1) continue;
     for (int k = 0; k < count; k++) stride[k] = views[k]->stride[axis];
     if (rank > 0 && continues(views, count, from[rank - 1], stride, dim[rank - 1])) {
@@ -28,15 +45,13 @@ void tn_card_see(const tn_view *const *views, int count, tn_card_views *out) {
       from[rank++] = axis;
     }
   }
-  out->shape = (card_shape){ .count = total, .rank = rank, .narrow = total <= INT32_MAX };
+  for (int a = 0; a < rank; a++) forward[rank - 1 - a] = dim[a];
+  out->shape = tn_card_shape(rank, forward);
   for (int k = 0; k < count; k++) {
     int32_t bytes = (int32_t)tn_dtype_bytes(views[k]->dtype);
     out->operand[k] = (card_operand){ .data = views[k]->data, .dtype = (int32_t)views[k]->dtype,
                                       .bytes = bytes };
-    for (int a = 0; a < rank; a++) {
-      out->shape.dim[rank - 1 - a] = dim[a];
-      out->operand[k].stride[rank - 1 - a] = views[k]->stride[from[a]] * bytes;
-    }
+    for (int a = 0; a < rank; a++) out->operand[k].stride[rank - 1 - a] = views[k]->stride[from[a]] * bytes;
   }
 }
 
@@ -56,7 +71,7 @@ bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, in
   if (blocks == 0) return true;
   int64_t limit = queue->block_limit ? queue->block_limit : BLOCK_LIMIT;
   *arguments = (card_start){ queue->fault, queue->step };
-  return queue->launch(queue, kernel, blocks < limit ? blocks : limit, threads, arguments, bytes);
+  return queue->launch(queue, kernel, blocks < limit ? blocks : limit, threads, 0, arguments, bytes);
 }
 
 bool tn_card_launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t work, card_start *arguments,

@@ -37,8 +37,10 @@ typedef struct {
 
 typedef struct {
   int64_t count;                /* elements */
-  int32_t rank, narrow;         /* narrow: 32 bits hold the count */
+  int32_t rank, narrow;         /* narrow: 31 bits hold the count */
   int64_t dim[TN_RANK_LIMIT];
+  uint32_t magic[TN_RANK_LIMIT];   /* of a narrow one: what divides by a length (view.h); 0: by 1 */
+  uint8_t shift[TN_RANK_LIMIT];
 } card_shape;
 
 typedef struct {
@@ -100,6 +102,35 @@ typedef struct {
 #define CARD_BRIEF_LINKS 8
 #define CARD_BRIEF_OPERATIONS(UNARY, BINARY, COMPARE) \
   UNARY(RELU) UNARY(SQRT) BINARY(ADD) BINARY(SUB) BINARY(MUL) BINARY(DIV) COMPARE(GT)
+
+/* And programs that are known when kernels are compiled (programs.def), or one of these operations. */
+#define CARD_STRAIGHT_OPERANDS 4   /* of several elements */
+#define CARD_STRAIGHT_SCALARS 3    /* operands of one */
+#define CARD_STRAIGHT_NUMBERS 4
+#define CARD_STRAIGHT_STEPS 16
+#define CARD_STRAIGHT_OPERATIONS(UNARY, BINARY)                                                    \
+  UNARY(NEG) UNARY(ABS) UNARY(SQRT) UNARY(EXP) UNARY(LOG) UNARY(TANH) UNARY(SIGMOID) UNARY(RELU)   \
+  UNARY(ERF) BINARY(ADD) BINARY(SUB) BINARY(MUL) BINARY(DIV) BINARY(MINIMUM) BINARY(MAXIMUM)
+typedef enum {
+#define TN_PROGRAM(NAME, LAST, STEPS) CARD_PROGRAM_##NAME,
+#include "backend/cuda/kernels/programs.def"
+  CARD_PROGRAMS   /* + an operation */
+} card_program;
+
+typedef struct {
+  char *data;
+  int64_t row, column;          /* bytes from one to the next; column: 4, or 0: all of a row are the same */
+} card_straight_operand;
+
+typedef struct {
+  card_start start;
+  card_shape shape;             /* of one axis, or narrow and of two, the last of fours */
+  card_straight_operand out, in[CARD_STRAIGHT_OPERANDS];
+  const char *scalar[CARD_STRAIGHT_SCALARS];
+  float number[CARD_STRAIGHT_NUMBERS];
+  int64_t parts;                /* of the elements: what a block works on at a time */
+  int32_t operand_count, program;
+} card_straight_arguments;
 
 /* ---- creating ---- */
 typedef struct {
@@ -228,6 +259,14 @@ typedef struct {
  * another than steps of k; steps nearer to one another than places; four steps side by side and well
  * aligned, of a number of steps that fours divide. */
 typedef enum { CARD_RUNS, CARD_ACROSS, CARD_ALONG, CARD_LINES } card_operand_kind;
+/* How windows are read in their images, in place of x: as its rows, or as its columns (windows.inc.h). */
+typedef enum { CARD_WINDOWS, CARD_TURNED } card_windows_kind;
+typedef struct {
+  int32_t height, width, channels;   /* of an image */
+  int32_t columns;                   /* of a window */
+  int32_t down, across;              /* windows of an image, below one another and beside */
+  int32_t step[2], low[2];           /* from one to the next; zeros before the image */
+} card_windows;
 /* What becomes of a sum s: itself; minuend - scale * s, which plain descent makes of a gradient; s and the
  * bias of its column, and relu of that. */
 typedef enum { CARD_PLAIN, CARD_DESCENT, CARD_BIAS, CARD_BIAS_RELU } card_end_kind;
@@ -243,15 +282,49 @@ typedef struct {
   int32_t x_kind, y_kind;       /* card_operand_kind */
   int32_t out_runs;             /* four columns of the result can be written as one */
   int32_t end;                  /* card_end_kind */
-  const char *minuend;          /* of a descent: laid out by rows and columns of its own */
-  int64_t minuend_row, minuend_column;
-  const float *scale;
-  const char *bias;
-  int64_t bias_column;
+  int32_t rest_runs;            /* so can four of the rest be read */
+  const char *rest;             /* what a sum becomes a result with: the minuend, or the bias, a row */
+  int64_t rest_row, rest_column;
+  const float *scale;           /* of a descent */
+  card_windows windows;         /* where x is read */
 } card_matmul_arguments;
 
+/* ---- attention ---- */
+/* A matrix of every head. */
+typedef struct {
+  card_operand at;              /* by `heads` */
+  int64_t row, column;          /* bytes from one to the next */
+  int32_t rows, columns;
+  int32_t runs;                 /* four columns can be moved as one */
+} card_matrix;
+
+#define CARD_ATTENTION_THREADS 128
+#define CARD_ATTENTION_WIDTH 64 /* columns that a matrix may have, which fours divide */
+#define CARD_ATTENTION_KEYS 64  /* of a tile; of a block of attention_keys */
+#define CARD_ATTENTION_TALL 64  /* queries of a block: attention_tall */
+#define CARD_ATTENTION_HELD 256 /* keys that it may have: threads hold what belongs to them */
+#define CARD_ATTENTION_FLAT 16  /* attention_flat: there are many keys */
+#define CARD_ATTENTION_PITCH (CARD_ATTENTION_WIDTH + 4)   /* floats from row to row in shared memory */
+#define CARD_ATTENTION_DEPTH 16 /* columns of keys, or rows of values, that are brought at a time */
+#define CARD_ATTENTION_STAGE (CARD_ATTENTION_KEYS * (CARD_ATTENTION_DEPTH + 4))
+#define CARD_ATTENTION_STAGES 3
+#define CARD_ATTENTION_KEPT 4   /* numbers of a query */
+#define CARD_ATTENTION_CHUNKS 4 /* of keys, at most */
+
+typedef struct {
+  card_start start;
+  card_shape heads;
+  card_matrix q, k, v, g, out, dk, dv;   /* out: of attention, or the gradient of q */
+  int64_t bands;                /* blocks of a head */
+  int32_t pitch;                /* floats from row to row of weights in shared memory */
+  int32_t causal;
+  float factor;
+  int32_t *whole;               /* by head: hidden keys may change the result (attention_look) */
+  float *kept;                  /* by head and query: what weights and slopes are made with again */
+} card_attention_arguments;
+
 enum {
-#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ALONE, FULL) \
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, ...) \
   TILE_M_##NAME = M, TILE_N_##NAME = N, DEPTH_##NAME = DEPTH, STAGES_##NAME = STAGES, WARPS_M_##NAME = WM, \
   WARPS_N_##NAME = WN, EACH_M_##NAME = EM, EACH_N_##NAME = EN, AHEAD_##NAME = AHEAD,
 #include "backend/cuda/kernels/tiles.def"

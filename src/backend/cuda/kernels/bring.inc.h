@@ -8,7 +8,8 @@
  * kept.
  *
  * Where steps of k lie side by side, four of them must be parted. Tiles with much arithmetic for each step do
- * that BY_HAND: a thread holds four steps in registers while it computes, and then puts them into place. */
+ * that BY_HAND: a thread holds four steps in registers while it computes DEPTH steps, and then puts them into
+ * place. Before there is anything to compute they are copied one by one. */
 #define BRING    OF(PASTE(bring_, SIDE))
 #define RUNS     (DEPTH * WIDTH / 4)
 #define AT_ONCE  (8 < DEPTH ? 8 : DEPTH)   /* steps of k that threads take side by side: 32 bytes */
@@ -40,8 +41,8 @@ CARD_INLINE BRING OF(PASTE(begin_, SIDE))(const char *matrix, int64_t across, in
   return b;
 }
 
-/* The next `steps` steps, and then to those after them. */
-CARD_INLINE void OF(PASTE(take_, SIDE))(BRING *b, int stage, int steps, int kind) {
+/* The next `steps` steps, and then to those after them. `holds`: they are held where that is done BY_HAND. */
+CARD_INLINE void OF(PASTE(take_, SIDE))(BRING *b, int stage, int steps, int kind, bool holds) {
   CARD_NEAR float *to = &OF(stage)[stage + b->to];
   if (kind == CARD_RUNS) {
     CARD_UNROLL
@@ -61,9 +62,13 @@ CARD_INLINE void OF(PASTE(take_, SIDE))(BRING *b, int stage, int steps, int kind
     }
   } else if (BY_HAND) {
     CARD_UNROLL
-    for (int i = 0; i < HELD; i++)
-      if (b->step < steps)
-        b->held[i] = *(const card_run *)(const void *)(b->from + i * (THREADS / LINES) * b->across);
+    for (int i = 0; i < HELD && b->step < steps; i++) {
+      const char *from = b->from + i * (THREADS / LINES) * b->across;
+      if (holds) b->held[i] = *(const card_run *)(const void *)from;
+      CARD_UNROLL
+      for (int c = 0; c < 4 && !holds; c++)
+        card_copy_one(to + c * PITCH + i * (THREADS / LINES), from + c * b->along);
+    }
   } else {
     CARD_UNROLL
     for (int i = 0; i * THREADS < DEPTH * WIDTH; i++) {
@@ -75,7 +80,7 @@ CARD_INLINE void OF(PASTE(take_, SIDE))(BRING *b, int stage, int steps, int kind
   b->from += DEPTH * b->along;
 }
 
-/* What take has left in hand, of as many steps. */
+/* What take holds, of as many steps, into the stage that it was taken for. */
 CARD_INLINE void OF(PASTE(put_, SIDE))(const BRING *b, int stage, int steps, int kind) {
   CARD_NEAR float *to = &OF(stage)[stage + b->to];
   if (!BY_HAND || kind == CARD_RUNS || b->step >= steps) return;

@@ -51,16 +51,43 @@ CARD_INLINE void write_slot(int slot, const eight *x) {
   for (int f = 0; f < FOURS; f++) write_four(slot, f, &x->of[4 * f]);
 }
 
+/* ---- places ---- */
+/* Four elements, from number n on; `count` of them are there. */
+typedef struct {
+  int64_t n;
+  int count;
+  uint32_t row, column;   /* of a shape of two axes: found once for all operands */
+} place;
+
+CARD_INLINE bool has_rows(const card_shape *shape) { return shape->rank == 2 && shape->narrow; }
+
+/* The f-th of the round that begins at four `first`. */
+CARD_INLINE place place_of(const card_shape *shape, int64_t first, int f) {
+  place at = { .n = (first + f * THREADS + card_thread()) * 4 };
+  if (at.n >= shape->count) return at;
+  at.count = (int)card_least(shape->count - at.n, 4);
+  if (has_rows(shape)) {
+    at.row = card_divided(shape, 1, (uint32_t)at.n);
+    at.column = (uint32_t)at.n - at.row * (uint32_t)shape->dim[1];
+  }
+  return at;
+}
+
+CARD_INLINE char *address(const card_shape *shape, const card_operand *x, const place *at) {
+  if (has_rows(shape)) return x->data + (int64_t)at->row * x->stride[0] + (int64_t)at->column * x->stride[1];
+  return card_at(shape, x, at->n);
+}
+
 /* ---- operands ---- */
 static inline float load_word(const card_operand *x, const char *at) {
   return x->bytes == 4 ? *(const float *)(const void *)at : word_of(*(const uint8_t *)at != 0);
 }
 
-/* Elements n .. n+3 of operand k into a slot; `count` of them are there. */
-CARD_INLINE void bring_four(const card_chain_arguments *a, int k, int slot, int f, int64_t n, int count) {
+/* Four elements of operand k into a slot. */
+CARD_INLINE void bring_four(const card_chain_arguments *a, int k, int slot, int f, const place *of) {
   const card_operand *x = &a->in[k];
-  const char *at = card_at(&a->shape, x, n);
-  int kind = a->kind[k];
+  const char *at = address(&a->shape, x, of);
+  int kind = a->kind[k], count = of->count;
   if (kind == CARD_FOUR && count == 4 && x->bytes == 4) {
     card_copy_run(slots[slot][f][card_thread()], at);
     return;
@@ -72,7 +99,7 @@ CARD_INLINE void bring_four(const card_chain_arguments *a, int k, int slot, int 
     int64_t step = a->shape.rank ? x->stride[a->shape.rank - 1] : 0;
     CARD_UNROLL
     for (int i = 0; i < 4; i++) {
-      if (i < count && i > 0) at = kind == CARD_APART ? card_at(&a->shape, x, n + i) : at + step;
+      if (i < count && i > 0) at = kind == CARD_APART ? card_at(&a->shape, x, of->n + i) : at + step;
       if (i < count) four[i] = load_word(x, at);
     }
   }
@@ -84,8 +111,9 @@ CARD_INLINE void store_word(const card_operand *out, char *at, float x) {
   else *(uint8_t *)at = truth_of(x);
 }
 
-CARD_INLINE void give_four(const card_chain_arguments *a, int64_t n, int count, const float *x) {
-  char *at = card_at(&a->shape, &a->out, n);
+CARD_INLINE void give_four(const card_chain_arguments *a, const place *of, const float *x) {
+  char *at = address(&a->shape, &a->out, of);
+  int count = of->count;
   if (a->out_kind == CARD_FOUR && count == 4 && a->out.bytes == 4) {
     *(card_run *)(void *)at = (card_run){ tn_canonical_f32(x[0]), tn_canonical_f32(x[1]),
                                           tn_canonical_f32(x[2]), tn_canonical_f32(x[3]) };
@@ -94,7 +122,8 @@ CARD_INLINE void give_four(const card_chain_arguments *a, int64_t n, int count, 
   int64_t step = a->shape.rank ? a->out.stride[a->shape.rank - 1] : 0;
   CARD_UNROLL
   for (int i = 0; i < 4; i++) {
-    if (i < count && i > 0) at = a->out_kind == CARD_APART ? card_at(&a->shape, &a->out, n + i) : at + step;
+    if (i < count && i > 0)
+      at = a->out_kind == CARD_APART ? card_at(&a->shape, &a->out, of->n + i) : at + step;
     if (i < count) store_word(&a->out, at, x[i]);
   }
 }
@@ -176,21 +205,12 @@ CARD_INLINE eight carry_out(const card_chain_arguments *a, const card_link *link
 }
 
 /* ---- a thread's elements ---- */
-/* Of the round that begins at four `first`: element n of the f-th, and how many of its four there are. */
-CARD_INLINE int place_of(const card_chain_arguments *a, int64_t first, int f, int64_t *n) {
-  *n = (first + f * THREADS + card_thread()) * 4;
-  return *n < a->shape.count ? (int)card_least(a->shape.count - *n, 4) : 0;
-}
-
 CARD_INLINE void bring(const card_chain_arguments *a, int64_t first, int64_t end, int base) {
-  CARD_ROLLED
-  for (int k = 0; k < a->operand_count && first < end; k++) {
-    CARD_UNROLL
-    for (int f = 0; f < FOURS; f++) {
-      int64_t n;
-      int count = place_of(a, first, f, &n);
-      if (count) bring_four(a, k, base + k, f, n, count);
-    }
+  CARD_UNROLL
+  for (int f = 0; f < FOURS; f++) {
+    place at = place_of(&a->shape, first, f);
+    CARD_ROLLED
+    for (int k = 0; k < a->operand_count && first < end && at.count; k++) bring_four(a, k, base + k, f, &at);
   }
   card_copies_end();
 }
@@ -198,9 +218,8 @@ CARD_INLINE void bring(const card_chain_arguments *a, int64_t first, int64_t end
 CARD_INLINE void give(const card_chain_arguments *a, int64_t first, const eight *x) {
   CARD_UNROLL
   for (int f = 0; f < FOURS; f++) {
-    int64_t n;
-    int count = place_of(a, first, f, &n);
-    if (count) give_four(a, n, count, &x->of[4 * f]);
+    place at = place_of(&a->shape, first, f);
+    if (at.count) give_four(a, &at, &x->of[4 * f]);
   }
 }
 

@@ -10,10 +10,11 @@
 #define BOUND(kernel, WM, WN, BLOCKS) \
   __asm__("// bounds card_kernel_matmul_" kernel " " #WM "*" #WN "*32 " #BLOCKS);
 #define BOUND_ANY(NAME, WM, WN, BLOCKS) BOUND(#NAME, WM, WN, BLOCKS)
-#define BOUND_EACH(NAME, WM, WN, BLOCKS)                                    \
-  BOUND(#NAME "_rr", WM, WN, BLOCKS) BOUND(#NAME "_ra", WM, WN, BLOCKS)     \
-  BOUND(#NAME "_ar", WM, WN, BLOCKS) BOUND(#NAME "_aa", WM, WN, BLOCKS)
-#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ALONE, FULL) \
+#define BOUND_MOST(NAME, WM, WN, BLOCKS)                                \
+  BOUND(#NAME "_rr", WM, WN, BLOCKS) BOUND(#NAME "_ra", WM, WN, BLOCKS) \
+  BOUND(#NAME "_ar", WM, WN, BLOCKS)
+#define BOUND_EACH(NAME, WM, WN, BLOCKS) BOUND_MOST(NAME, WM, WN, BLOCKS) BOUND(#NAME "_aa", WM, WN, BLOCKS)
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ...) \
   BOUND_##WAYS(NAME, WM, WN, BLOCKS)
 #include "backend/cuda/kernels/tiles.def"
 #endif
@@ -56,41 +57,43 @@ CARD_INLINE void card_read_run(float *to, const CARD_NEAR float *from, int count
   }
 }
 
-CARD_INLINE float card_matmul_end(const card_matmul_arguments *a, int64_t row, int64_t column, float sum) {
-  if (a->end == CARD_PLAIN) return tn_canonical_f32(sum);
-  if (a->end != CARD_DESCENT) {
-    float shifted = sum + *(const float *)(const void *)(a->bias + column * a->bias_column);
-    return a->end == CARD_BIAS_RELU && shifted <= 0 ? 0 : tn_canonical_f32(shifted);
+/* The same in the card's memory. */
+CARD_INLINE void card_load_run(float *to, const char *from, int count) {
+  if (count == 4) {
+    card_run run = *(const card_run *)(const void *)from;
+    CARD_UNROLL
+    for (int i = 0; i < 4; i++) to[i] = run[i];
+  } else {
+    card_pair pair = *(const card_pair *)(const void *)from;
+    to[0] = pair[0], to[1] = pair[1];
   }
-  float from = *(const float *)(const void *)(a->minuend + row * a->minuend_row + column * a->minuend_column);
-  return tn_canonical_f32(from - *a->scale * sum);
 }
 
-CARD_INLINE void card_write_run(CARD_NEAR float *to, const float *from, int count) {
-  if (count == 4)
-    *(CARD_NEAR card_run *)(CARD_NEAR void *)to = (card_run){ from[0], from[1], from[2], from[3] };
-  else
-    *(CARD_NEAR card_pair *)(CARD_NEAR void *)to = (card_pair){ from[0], from[1] };
+CARD_INLINE void card_store_run(char *to, const float *from, int count) {
+  if (count == 4) *(card_run *)(void *)to = (card_run){ from[0], from[1], from[2], from[3] };
+  else *(card_pair *)(void *)to = (card_pair){ from[0], from[1] };
 }
 
-/* Four sums, from a row and column of the tile on: those that the tile gives. */
+/* ---- from sums to results ---- */
+/* Where the bias of a column is, or what a descent takes a sum from. */
+CARD_INLINE const char *card_matmul_rest(const card_matmul_arguments *a, int64_t row, int64_t column) {
+  return a->rest + row * a->rest_row + column * a->rest_column;
+}
+
+CARD_INLINE float card_matmul_end(int end, float sum, float rest, float scale) {
+  if (end == CARD_PLAIN) return tn_canonical_f32(sum);
+  if (end == CARD_DESCENT) return tn_canonical_f32(rest - scale * sum);
+  float shifted = sum + rest;
+  return end == CARD_BIAS_RELU && shifted <= 0 ? 0 : tn_canonical_f32(shifted);
+}
+
+/* One sum, if the tile gives it. */
 CARD_INLINE void card_matmul_give(const card_matmul_arguments *a, const card_matmul_place *at, int i, int j,
-                                  const CARD_NEAR float *from) {
+                                  float sum) {
   int64_t row = at->row + i, column = at->column + j;
-  float sum[4];
-  card_read_run(sum, from, 4);
-  if (row < at->first_row || row >= a->m) return;
-  CARD_UNROLL
-  for (int c = 0; c < 4; c++)
-    if (column + c < a->n) sum[c] = card_matmul_end(a, row, column + c, sum[c]);
-  char *to = at->out + row * a->out_row + column * a->out_column;
-  if (a->out_runs && column >= at->first_column && column + 4 <= a->n) {
-    *(card_run *)(void *)to = (card_run){ sum[0], sum[1], sum[2], sum[3] };
-    return;
-  }
-  CARD_UNROLL
-  for (int c = 0; c < 4; c++)
-    if (column + c >= at->first_column && column + c < a->n)
-      *(float *)(void *)(to + c * a->out_column) = sum[c];
+  if (row < at->first_row || row >= a->m || column < at->first_column || column >= a->n) return;
+  float rest = a->end == CARD_PLAIN ? 0 : *(const float *)(const void *)card_matmul_rest(a, row, column);
+  float result = card_matmul_end(a->end, sum, rest, a->end == CARD_DESCENT ? *a->scale : 0);
+  *(float *)(void *)(at->out + row * a->out_row + column * a->out_column) = result;
 }
 #endif

@@ -7,16 +7,14 @@ CARD_SHARED float halves_left[HALVES], chunks_left[CARD_CHUNK];
 __asm__("// bounds card_kernel_reduce_lines 256 4");
 #endif
 
-/* The elements of one lane of a chunk: `count` of them, every sixteenth. */
+/* The elements of one lane of a chunk: `count` of them, every sixteenth. All are on their way before the
+ * first is joined. */
 CARD_INLINE float join_lane(int kind, const float *from, int count) {
-  float sum = identity_f32(kind);
-  if (count == EACH) {
-    CARD_UNROLL
-    for (int e = 0; e < EACH; e++) sum = join_f32(kind, sum, from[e * CARD_LANES]);
-  } else {
-    CARD_ROLLED
-    for (int e = 0; e < count; e++) sum = join_f32(kind, sum, from[e * CARD_LANES]);
-  }
+  float x[EACH], sum = identity_f32(kind);
+  CARD_UNROLL
+  for (int e = 0; e < EACH; e++) x[e] = e < count ? from[e * CARD_LANES] : 0;
+  CARD_UNROLL
+  for (int e = 0; e < EACH; e++) sum = e < count ? join_f32(kind, sum, x[e]) : sum;
   return sum;
 }
 

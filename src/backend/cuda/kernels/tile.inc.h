@@ -31,7 +31,10 @@
 #define PITCH_M      (TILE_M + 4)
 #define PITCH_N      (TILE_N + 4)
 #define STAGE        (DEPTH * (PITCH_M + PITCH_N))
-#define BY_HAND      (INSIDE && EACH_M * EACH_N >= 64)   /* bring.inc.h */
+#define BY_HAND      (INSIDE && EACH_M * EACH_N >= 32)   /* bring.inc.h */
+
+_Static_assert(STAGES >= 3, "what is held is put into place an iteration later, before it is read");
+_Static_assert(DEPTH % RING == 0 && DEPTH / 4 < DEPTH - AHEAD, "rings go round evenly; all is taken in time");
 
 CARD_SHARED CARD_ALIGNED float OF(stage)[STAGES * STAGE];
 
@@ -39,7 +42,11 @@ CARD_SHARED CARD_ALIGNED float OF(stage)[STAGES * STAGE];
 #define SIDE  x
 #define WIDTH TILE_M
 #define PITCH PITCH_M
+#ifdef X_WINDOWS
+#include "backend/cuda/kernels/windows.inc.h"
+#else
 #include "backend/cuda/kernels/bring.inc.h"
+#endif
 #define SIDE  y
 #define WIDTH TILE_N
 #define PITCH PITCH_N
@@ -86,23 +93,56 @@ CARD_INLINE void OF(add_step)(OF(part) *p, int from) {
 }
 
 /* ---- the result ---- */
-/* Row i of every thread goes through shared memory, so that rows are written side by side. */
-CARD_INLINE void OF(give)(const card_matmul_arguments *a, const card_matmul_place *at, const OF(part) *p) {
-  int warp = card_thread() / CARD_WARP, lane = card_lane() >> 1 & 7;
+/* What the sums of row i become results with. */
+CARD_INLINE void OF(read_rest)(const card_matmul_arguments *a, const card_matmul_place *at, int i,
+                               float *rest) {
+  if (a->end == CARD_PLAIN) return;
+  const char *from = card_matmul_rest(a, at->row + OF(row)(i), at->column);
+  CARD_UNROLL
+  for (int j = 0; j < EACH_N; j += RUN_N)
+    card_load_run(rest + j, from + 4 * OF(column)(j), RUN_N);
+}
+
+/* Straight from registers: four lanes write 64 bytes of a row, two whole sectors of memory. What the next row
+ * needs is on its way while a row is written. */
+CARD_INLINE void OF(give_runs)(const card_matmul_arguments *a, const card_matmul_place *at,
+                               const OF(part) *p) {
+  float rest[2][EACH_N] = { { 0 } }, scale = a->end == CARD_DESCENT ? *a->scale : 0;
+  OF(read_rest)(a, at, 0, rest[0]);
   CARD_UNROLL
   for (int i = 0; i < EACH_M; i++) {
-    card_barrier();
+    int64_t row = at->row + OF(row)(i);
+    char *to = at->out + row * a->out_row + 4 * at->column;
+    if (i + 1 < EACH_M) OF(read_rest)(a, at, i + 1, rest[(i + 1) % 2]);
+    CARD_UNROLL
+    for (int j = 0; j < EACH_N; j++)
+      rest[i % 2][j] = card_matmul_end(a->end, p->sum[i][j], rest[i % 2][j], scale);
     CARD_UNROLL
     for (int j = 0; j < EACH_N; j += RUN_N)
-      card_write_run(&OF(stage)[(warp / WARPS_N * 8 + lane) * PITCH_N + OF(column)(j)], &p->sum[i][j], RUN_N);
-    card_barrier();
-    CARD_ROLLED
-    for (int n = card_thread(); n < WARPS_M * 8 * TILE_N / 4; n += THREADS) {
-      int from = n / (TILE_N / 4), column = n % (TILE_N / 4) * 4;
-      int row = from / 8 * (8 * EACH_M) + i / RUN_M * (8 * RUN_M) + from % 8 * RUN_M + i % RUN_M;
-      card_matmul_give(a, at, row, column, &OF(stage)[from * PITCH_N + column]);
-    }
+      if (row >= at->first_row && at->column + OF(column)(j) >= at->first_column)
+        card_store_run(to + 4 * OF(column)(j), &rest[i % 2][j], RUN_N);
   }
+}
+
+/* One by one, through shared memory, where a loop can find them: registers have no addresses. */
+CARD_INLINE void OF(give_each)(const card_matmul_arguments *a, const card_matmul_place *at,
+                               const OF(part) *p) {
+  CARD_NEAR float *mine = &OF(stage)[card_thread() * EACH_N];
+  card_barrier();
+  CARD_UNROLL
+  for (int i = 0; i < EACH_M; i++) {
+    CARD_UNROLL
+    for (int j = 0; j < EACH_N; j++) mine[j] = p->sum[i][j];
+    CARD_ROLLED
+    for (int j = 0; j < EACH_N; j++) card_matmul_give(a, at, OF(row)(i), OF(column)(j), mine[j]);
+  }
+}
+
+CARD_INLINE void OF(give)(const card_matmul_arguments *a, const card_matmul_place *at, const OF(part) *p) {
+  bool inside = INSIDE || (at->row + TILE_M <= a->m && at->column + TILE_N <= a->n);
+  bool runs = a->out_runs && (a->end == CARD_PLAIN || a->rest_runs) && at->column % 4 == 0;
+  if (inside && runs) OF(give_runs)(a, at, p);
+  else OF(give_each)(a, at, p);
 }
 
 CARD_INLINE int OF(steps_of)(const card_matmul_arguments *a, int64_t brought) {
@@ -110,23 +150,28 @@ CARD_INLINE int OF(steps_of)(const card_matmul_arguments *a, int64_t brought) {
   return left >= DEPTH ? DEPTH : left > 0 ? (int)left : 0;
 }
 
-CARD_KERNEL(OF(matmul), card_matmul_arguments) {
+CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
+  bool failed = card_has_failed(a->start.fault);
   card_matmul_place at = card_matmul_place_of(a, TILE_M, TILE_N);
+#ifdef X_WINDOWS
+  OF(bring_x) x = OF(begin_x)(a, at.row, X_KIND);
+#else
   OF(bring_x) x = OF(begin_x)(at.x, a->x_row, a->x_column, &at.row, a->m, X_KIND);
+#endif
   OF(bring_y) y = OF(begin_y)(at.y, a->y_column, a->y_row, &at.column, a->n, Y_KIND);
   int64_t whole = a->k / DEPTH;
   int stage = 0, rest = (int)(a->k % DEPTH);
+  int held = 0, held_steps = 0;   /* what is held: for which stage, and how many steps */
   OF(part) p = { .sum = { { 0 } } };
   CARD_ROLLED
   for (int s = 0; s < STAGES - 1; s++) {
     int steps = OF(steps_of)(a, s);
-    OF(take_x)(&x, s * STAGE, steps, X_KIND);
-    OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND);
-    OF(put_x)(&x, s * STAGE, steps, X_KIND);
-    OF(put_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND);
+    OF(take_x)(&x, s * STAGE, steps, X_KIND, false);
+    OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND, false);
     card_copies_end();
   }
   card_copies_wait(STAGES - 2);
+  if (failed) return;
   card_barrier();
   OF(turn_to)(&p, 0);
   CARD_UNROLL
@@ -144,17 +189,18 @@ CARD_KERNEL(OF(matmul), card_matmul_arguments) {
         OF(turn_to)(&p, stage);
       }
       OF(read_step)(&p, (k + AHEAD) % RING, (k + AHEAD) % DEPTH);
-      if (k == 0) OF(take_x)(&x, oldest, steps, X_KIND);
+      if (k == 0) {
+        OF(put_x)(&x, held, held_steps, X_KIND);
+        OF(take_x)(&x, oldest, steps, X_KIND, true);
+      }
       if (k == DEPTH / 4) {
-        OF(take_y)(&y, oldest + DEPTH * PITCH_M, steps, Y_KIND);
+        OF(put_y)(&y, held + DEPTH * PITCH_M, held_steps, Y_KIND);
+        OF(take_y)(&y, oldest + DEPTH * PITCH_M, steps, Y_KIND, true);
         card_copies_end();
       }
       OF(add_step)(&p, k % RING);
-      if (k == DEPTH - 2) {
-        OF(put_x)(&x, oldest, steps, X_KIND);
-        OF(put_y)(&y, oldest + DEPTH * PITCH_M, steps, Y_KIND);
-      }
     }
+    held = oldest, held_steps = steps;
   }
   CARD_ROLLED
   for (int k = 0; k < rest; k++) {

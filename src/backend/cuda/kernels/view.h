@@ -6,6 +6,13 @@
 
 #define CARD_PLACES 4   /* operands that are looked up together */
 
+/* n / dim[axis] of a narrow shape, without a division: magic is 2^(32 + shift) / dim, rounded up, which is
+ * near enough for every n below 2^31. */
+CARD_INLINE uint32_t card_divided(const card_shape *shape, int axis, uint32_t n) {
+  uint32_t magic = shape->magic[axis], high = (uint32_t)((uint64_t)n * magic >> 32);
+  return magic ? high >> shape->shift[axis] : n;
+}
+
 /* Byte offsets of element n, in row-major order, of `count` operands that share a shape. */
 CARD_INLINE void card_places(const card_shape *shape, int64_t n, const card_operand *const *operand,
                                int count, int64_t *offset) {
@@ -15,8 +22,8 @@ CARD_INLINE void card_places(const card_shape *shape, int64_t n, const card_oper
   for (int axis = shape->rank - 1; axis >= 0; axis--) {
     int64_t at = n;
     if (axis > 0 && shape->narrow) {
-      uint32_t length = (uint32_t)shape->dim[axis], number = (uint32_t)n, before = number / length;
-      at = number - before * length;
+      uint32_t number = (uint32_t)n, before = card_divided(shape, axis, number);
+      at = number - before * (uint32_t)shape->dim[axis];
       n = before;
     } else if (axis > 0) {
       at = n % shape->dim[axis];

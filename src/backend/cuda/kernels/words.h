@@ -29,12 +29,15 @@
   }                                                                        \
   CARD_INLINE void card_body_##name(const arguments *a)
 /* The same, but it looks for the fault itself before it writes: it reads nothing that a fault makes wrong. */
-#define CARD_KERNEL_LATE(name, arguments)                                  \
+#define CARD_KERNEL_LATE(name, arguments) CARD_KERNEL_LATE_NAMED(name, arguments)
+#define CARD_KERNEL_LATE_NAMED(name, arguments)                            \
   CARD_INLINE void card_body_##name(const arguments *a);                   \
   __attribute__((nvptx_kernel)) void card_kernel_##name(const arguments a) { card_body_##name(&a); } \
   CARD_INLINE void card_body_##name(const arguments *a)
 #define CARD_NEAR __attribute__((address_space(3)))   /* of a pointer into shared memory */
 #define CARD_SHARED static CARD_NEAR
+/* Shared memory of as many bytes as the launch asks for. A kernel that uses it has no other. */
+extern __attribute__((address_space(3), aligned(16))) float card_room[];
 #define CARD_INLINE static inline __attribute__((always_inline))
 #define CARD_UNROLL _Pragma("unroll")
 /* x, of which the compiler forgets where it came from: what follows from it is worked out again, not kept. */
@@ -55,6 +58,9 @@ static inline uint32_t card_lane_value(uint32_t value, int from) {
 }
 /* Bit l: what lane l gives; all lanes call. */
 static inline uint32_t card_ballot(bool truth) { return __nvvm_vote_ballot_sync(~0u, truth); }
+
+/* The larger, or NaN if either is NaN. */
+static inline float card_larger(float x, float y) { return __nvvm_fmax_nan_f(x, y); }
 
 /* Copies from the card's memory into shared memory that run beside what the thread does next: 4 bytes, 16
  * aligned ones, or the first `bytes` of those. */
@@ -91,6 +97,8 @@ static inline int card_anew(int x) { return x; }
 /* Who runs, and how it waits: tests/gpu/emulator.c. */
 extern int tn_emulated_thread, tn_emulated_threads;
 extern int64_t tn_emulated_block, tn_emulated_blocks;
+extern float tn_emulated_room[];
+#define card_room tn_emulated_room
 void tn_emulated_barrier(void);
 uint32_t tn_emulated_lane_value(uint32_t value, int from);
 uint32_t tn_emulated_ballot(bool truth);
@@ -107,6 +115,7 @@ static inline uint32_t card_lane_value(uint32_t value, int from) {
   return tn_emulated_lane_value(value, from);
 }
 static inline uint32_t card_ballot(bool truth) { return tn_emulated_ballot(truth); }
+static inline float card_larger(float x, float y) { return x > y || x != x ? x : y; }
 static inline void card_copy_one(float *to, const char *from) { tn_emulated_copy(to, from, 4, 4); }
 static inline void card_copy_run(float *to, const char *from) { tn_emulated_copy(to, from, 16, 16); }
 static inline void card_copy_some(float *to, const char *from, int bytes) {

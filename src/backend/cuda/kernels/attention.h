@@ -1,0 +1,190 @@
+/* backend/cuda/kernels/attention.h: what the kernels of attention share.
+ *
+ * A block has 128 threads and makes tiles of 64 rows by 64 columns, or of 16 by 64. A thread has every eighth
+ * row, and every sixteenth column of a product by rows of keys (`add_rows`) or four columns that lie side by
+ * side of one by columns (attention.inc.h, attention_keys.c). Operands lie in shared memory as they do in the
+ * card's memory, four columns read at once. The 16 threads that share rows have lanes 0, 2, 4 ... or 1, 3, 5
+ * ... of a warp, so that neighbours ask for the same words; their rows are four apart, on other banks.
+ *
+ * Every chain of fma is in the order of docs/numerics.md and is never cut. */
+#ifndef TN_BACKEND_CUDA_KERNELS_ATTENTION_H
+#define TN_BACKEND_CUDA_KERNELS_ATTENTION_H
+
+#include "backend/cuda/kernels/types.h"
+
+#define TN_SIMD_SCALAR 1
+#include "base/simd.h"
+#include "base/elementary.inc.h"
+
+#define THREADS CARD_ATTENTION_THREADS
+#define KEYS    CARD_ATTENTION_KEYS
+#define PITCH   CARD_ATTENTION_PITCH
+#define RUNS    (CARD_ATTENTION_WIDTH / 4)   /* of a row */
+#define ACROSS  (KEYS / CARD_LANES)          /* columns of a thread */
+
+/* ---- who a thread is ---- */
+CARD_INLINE int first_row(void) { return card_thread() / CARD_WARP + 4 * (card_thread() & 1); }
+CARD_INLINE int first_column(void) { return card_lane() >> 1; }
+
+/* ---- the matrices of a head ---- */
+typedef struct {
+  char *data;
+  int64_t row, column;
+  int rows, columns;
+  bool runs;
+} head_matrix;
+
+CARD_INLINE head_matrix matrix_of(const card_attention_arguments *a, const card_matrix *m, int64_t head) {
+  return (head_matrix){ .data = card_at(&a->heads, &m->at, head), .row = m->row, .column = m->column,
+                        .rows = m->rows, .columns = m->columns, .runs = m->runs };
+}
+
+/* Four columns of a row. Those outside the matrix are left as they are: nothing of them is kept. */
+CARD_INLINE void bring_run(CARD_NEAR float *to, const head_matrix *m, int row, int column) {
+  const char *from = m->data + row * m->row + column * m->column;
+  if (row >= m->rows || column >= m->columns) return;
+  if (m->runs) {
+    card_copy_run(to, from);
+  } else {
+    CARD_UNROLL
+    for (int c = 0; c < 4; c++) card_copy_one(to + c, from + c * m->column);
+  }
+}
+
+/* Rows and all their columns, PITCH apart. */
+CARD_INLINE void bring_rows(CARD_NEAR float *to, const head_matrix *m, int first, int rows) {
+  CARD_UNROLL
+  for (int n = 0; n < rows * RUNS; n += THREADS) {
+    int row = (n + card_thread()) / RUNS, column = (n + card_thread()) % RUNS * 4;
+    bring_run(to + row * PITCH + column, m, first + row, column);
+  }
+}
+
+/* What this thread has brought of them, times the factor. */
+CARD_INLINE void scale_rows(CARD_NEAR float *at, int rows, float factor) {
+  CARD_UNROLL
+  for (int n = 0; n < rows * RUNS; n += THREADS) {
+    int row = (n + card_thread()) / RUNS, column = (n + card_thread()) % RUNS * 4;
+    CARD_NEAR card_run *run = (CARD_NEAR card_run *)(CARD_NEAR void *)(at + row * PITCH + column);
+    *run = *run * factor;
+  }
+}
+
+/* ---- products ---- */
+CARD_INLINE card_run run_at(const CARD_NEAR float *from) {
+  return *(const CARD_NEAR card_run *)(const CARD_NEAR void *)from;
+}
+
+/* sum[i][j] += x[8 i] . y[16 j], four columns. */
+CARD_INLINE void add_run(float (*sum)[ACROSS], int each, const CARD_NEAR float *x, int x_pitch,
+                         const CARD_NEAR float *y, int y_pitch) {
+  card_run left[8], right[ACROSS];
+  CARD_UNROLL
+  for (int j = 0; j < ACROSS; j++) right[j] = run_at(y + j * CARD_LANES * y_pitch);
+  CARD_UNROLL
+  for (int i = 0; i < each; i++) left[i] = run_at(x + i * 8 * x_pitch);
+  CARD_UNROLL
+  for (int c = 0; c < 4; c++) {
+    CARD_UNROLL
+    for (int i = 0; i < each; i++) {
+      CARD_UNROLL
+      for (int j = 0; j < ACROSS; j++) sum[i][j] = tn_fma_f32(left[i][c], right[j][c], sum[i][j]);
+    }
+  }
+}
+
+/* sum[i] += x[i] y: four columns of a row. */
+CARD_INLINE void add_row(float (*sum)[4], int each, const float *x, card_run y) {
+  CARD_UNROLL
+  for (int i = 0; i < each; i++) {
+    CARD_UNROLL
+    for (int j = 0; j < 4; j++) sum[i][j] = tn_fma_f32(x[i], y[j], sum[i][j]);
+  }
+}
+
+/* ---- what becomes of a sum ---- */
+CARD_INLINE float positive_zero(const card_attention_arguments *a, float x) {
+  return tn_canonical_f32(a->causal ? x + 0.0f : x);
+}
+
+CARD_INLINE void give_run(const head_matrix *m, int row, int column, const float *x) {
+  char *to = m->data + row * m->row + column * m->column;
+  if (row >= m->rows || column >= m->columns) return;
+  if (m->runs) {
+    *(card_run *)(void *)to = (card_run){ x[0], x[1], x[2], x[3] };
+  } else {
+    CARD_UNROLL
+    for (int c = 0; c < 4; c++) *(float *)(void *)(to + c * m->column) = x[c];
+  }
+}
+
+/* Query `row` sees this key. */
+CARD_INLINE bool is_open(const card_attention_arguments *a, int row, int key) {
+  return !a->causal || key <= row + a->k.rows - a->q.rows;
+}
+
+/* Whether one of the block's threads says so; all call. `room` holds a number for each warp, and is free
+ * again after the next barrier. */
+CARD_INLINE bool any_of_block(bool truth, CARD_NEAR float *room) {
+  float here = card_ballot(truth) ? 1 : 0;
+  bool any = false;
+  if (card_lane() == 0) room[card_thread() / CARD_WARP] = here;
+  card_barrier();
+  CARD_UNROLL
+  for (int w = 0; w < THREADS / CARD_WARP; w++) any |= room[w] > 0;
+  return any;
+}
+
+CARD_INLINE bool is_finite(float x) { return tn_abs_f32(x) < tn_infinity_f32(); }
+
+/* ---- weights ---- */
+/* Most scores are near the largest of their row: exponential and quotient are ordinary numbers then, and
+ * fewer steps give the same bits. */
+#define NEAR (-68.0f)
+
+/* tn_exp_f32(x) for NEAR <= x <= 0: the last step is exact, so the exponent is simply added. */
+CARD_INLINE float near_exp(float x) {
+  float rest, n = exp_parts(x, &rest);
+  return tn_float_of_bits(tn_bits_f32(rest) + (tn_bits_f32(n + 0x1.8p23f) << 23));
+}
+
+/* x / sum for x from 2^-100 to 1 and a sum from 1 to 2^20, of which `inverse` is 1 / sum: what a card's
+ * division does between looking for odd operands and rounding. */
+CARD_INLINE float near_quotient(float x, float sum, float inverse) {
+  float rough = x * inverse, close = tn_fma_f32(tn_fma_f32(-rough, sum, x), inverse, rough);
+  return tn_fma_f32(tn_fma_f32(-close, sum, x), inverse, close);
+}
+
+/* Four exponentials of what is at most 0: one question for all, so that their steps interleave. */
+CARD_INLINE void exp_four(float *x) {
+  float e[4];
+  bool near = true;
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++) near &= x[i] >= NEAR, e[i] = near_exp(x[i]);
+  if (near) {
+    CARD_UNROLL
+    for (int i = 0; i < 4; i++) x[i] = e[i];
+  } else {
+    CARD_UNROLL
+    for (int i = 0; i < 4; i++) x[i] = tn_exp_f32(x[i]);
+  }
+}
+
+/* Four of them by a sum of exponentials up to 1. */
+CARD_INLINE void divide_four(float *x, float sum, float inverse) {
+  float q[4];
+  bool near = true;
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++) near &= x[i] >= 0x1p-100f, q[i] = near_quotient(x[i], sum, inverse);
+  if (near) {
+    CARD_UNROLL
+    for (int i = 0; i < 4; i++) x[i] = q[i];
+  } else {
+    CARD_UNROLL
+    for (int i = 0; i < 4; i++) x[i] = tn_canonical_f32(x[i] / sum);
+  }
+}
+
+/* What is kept of a query, as one run. */
+enum { MOST, SUM, INVERSE, MEAN };
+#endif

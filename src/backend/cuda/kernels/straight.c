@@ -1,0 +1,119 @@
+/* backend/cuda/kernels/straight.c: elementwise programs that are known when this is compiled: single
+ * operations, and those of programs.def.
+ *
+ * A thread loads eight elements of every operand before it computes, and all steps are in registers: so they
+ * are bound by memory. Operands are f32, contiguous in the last axis or constant along it. */
+#include "backend/cuda/kernels/view.h"
+#include "op/element.h"
+
+#define FOURS 2   /* of a thread */
+
+#if defined(__NVPTX__)
+__asm__("// bounds card_kernel_straight 256 3");
+#endif
+
+typedef struct {
+  float of[FOURS][4];
+} eight;
+
+/* ---- places ---- */
+typedef struct {
+  int64_t row, column;
+  int count;             /* of four elements: those that are there */
+} place;
+
+/* The f-th four of this thread in the block that is `number` in the order of elements. */
+CARD_INLINE place place_of(const card_shape *shape, int64_t number, int f) {
+  int64_t n = ((number * FOURS + f) * card_threads() + card_thread()) * 4;
+  place at = { .column = n };
+  if (n >= shape->count) return at;
+  at.count = (int)card_least(shape->count - n, 4);
+  if (shape->rank == 2) {
+    uint32_t row = card_divided(shape, 1, (uint32_t)n);
+    at.row = row, at.column = (uint32_t)n - row * (uint32_t)shape->dim[1];
+  }
+  return at;
+}
+
+CARD_INLINE void load(const card_straight_operand *x, const place *at, float *to) {
+  const char *from = x->data + at->row * x->row + at->column * x->column;
+  if (x->column == 0 && at->count) {
+    float same = *(const float *)(const void *)from;
+    to[0] = to[1] = to[2] = to[3] = same;
+  } else if (at->count == 4) {
+    card_run run = *(const card_run *)(const void *)from;
+    CARD_UNROLL
+    for (int i = 0; i < 4; i++) to[i] = run[i];
+  } else {
+    CARD_UNROLL
+    for (int i = 0; i < 3; i++)
+      if (i < at->count) to[i] = *(const float *)(const void *)(from + 4 * i);
+  }
+}
+
+CARD_INLINE void store(const card_straight_operand *out, const place *at, const float *from) {
+  char *to = out->data + at->row * out->row + at->column * out->column;
+  float x[4];
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++) x[i] = tn_canonical_f32(from[i]);
+  if (at->count == 4) {
+    *(card_run *)(void *)to = (card_run){ x[0], x[1], x[2], x[3] };
+  } else {
+    CARD_UNROLL
+    for (int i = 0; i < 3; i++)
+      if (i < at->count) *(float *)(void *)(to + 4 * i) = x[i];
+  }
+}
+
+/* ---- programs ---- */
+#define I(k) in[k].of[f][i]
+#define S(k) scalar[k]
+#define N(k) a->number[k]
+#define V(s) v##s
+#define ONE(s, ID, x)       const float v##s = tn_of_##ID##_f32(x);
+#define TWO(s, ID, x, y)    const float v##s = tn_of_##ID##_f32(x, y);
+#define TEST(s, ID, x, y)   const bool v##s = tn_of_##ID##_f32(x, y);
+#define CHOOSE(s, c, x, y)  const float v##s = (c) ? (x) : (y);
+#define EACH(...)                             \
+  CARD_UNROLL                                 \
+  for (int f = 0; f < FOURS; f++) {           \
+    CARD_UNROLL                               \
+    for (int i = 0; i < 4; i++) __VA_ARGS__   \
+  }
+
+CARD_INLINE void compute(const card_straight_arguments *a, const eight *in, const float *scalar, eight *out) {
+  switch (a->program) {
+#define TN_PROGRAM(NAME, LAST, STEPS) \
+  case CARD_PROGRAM_##NAME: EACH({ STEPS out->of[f][i] = V(LAST); }) break;
+#include "backend/cuda/kernels/programs.def"
+#define ONE_UNARY(ID) \
+  case CARD_PROGRAMS + TN_OP_##ID: EACH({ out->of[f][i] = tn_of_##ID##_f32(I(0)); }) break;
+#define ONE_BINARY(ID) \
+  case CARD_PROGRAMS + TN_OP_##ID: EACH({ out->of[f][i] = tn_of_##ID##_f32(I(0), I(1)); }) break;
+    CARD_STRAIGHT_OPERATIONS(ONE_UNARY, ONE_BINARY)
+    default: break;
+  }
+}
+
+CARD_KERNEL(straight, card_straight_arguments) {
+  float scalar[CARD_STRAIGHT_SCALARS] = { 0 };
+  CARD_UNROLL
+  for (int k = 0; k < CARD_STRAIGHT_SCALARS; k++)
+    if (a->scalar[k]) scalar[k] = *(const float *)(const void *)a->scalar[k];
+  CARD_ROLLED
+  for (int64_t number = card_block(); number < a->parts; number += card_blocks()) {
+    eight in[CARD_STRAIGHT_OPERANDS] = { { { { 0 } } } }, out = { { { 0 } } };
+    place at[FOURS];
+    CARD_UNROLL
+    for (int f = 0; f < FOURS; f++) at[f] = place_of(&a->shape, number, f);
+    CARD_UNROLL
+    for (int k = 0; k < CARD_STRAIGHT_OPERANDS; k++) {
+      CARD_UNROLL
+      for (int f = 0; f < FOURS; f++)
+        if (k < a->operand_count) load(&a->in[k], &at[f], in[k].of[f]);
+    }
+    compute(a, in, scalar, &out);
+    CARD_UNROLL
+    for (int f = 0; f < FOURS; f++) store(&a->out, &at[f], out.of[f]);
+  }
+}

@@ -1,0 +1,153 @@
+/* backend/cuda/straight.c: finds the elementwise programs that have code of their own (kernels/straight.c).
+ *
+ * A program is first written as programs.def writes them: steps without the constants among them, and
+ * operands, scalars and constants numbered in the order in which steps first name them. Then it is compared
+ * with the rows of that table. */
+#include <string.h>
+
+#include "backend/cuda/internal.h"
+#include "op/scalar.h"
+
+#define THREADS 256
+#define EACH 8   /* elements of a thread */
+
+/* What a step works on: one of these, + its number. */
+enum { OPERAND = 0, SCALAR = 64, NUMBER = 128, RESULT = 192 };
+
+typedef struct {
+  uint16_t op;
+  uint8_t in[3];
+} link;
+
+typedef struct {
+  int count;
+  link link[CARD_STRAIGHT_STEPS];
+} known;
+
+#define I(k) (OPERAND + (k))
+#define S(k) (SCALAR + (k))
+#define N(k) (NUMBER + (k))
+#define V(s) (RESULT + (s))
+#define ONE(s, ID, x)      { TN_OP_##ID, { x } },
+#define TWO(s, ID, x, y)   { TN_OP_##ID, { x, y } },
+#define TEST(s, ID, x, y)  { TN_OP_##ID, { x, y } },
+#define CHOOSE(s, c, x, y) { TN_OP_SELECT, { c, x, y } },
+#define TN_PROGRAM(NAME, LAST, STEPS) { (LAST) + 1, { STEPS } },
+static const known programs[] = {
+#include "backend/cuda/kernels/programs.def"
+};
+
+/* ---- writing a program down ---- */
+#define PLACES (TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT)
+
+typedef struct {
+  const card_elementwise_arguments *from;
+  card_straight_arguments *to;
+  known program;
+  int name[PLACES];   /* by operand and step, what the table calls it; -1: nothing yet */
+  int scalars, numbers;
+} writer;
+
+static bool is_scalar(const card_shape *shape, const card_operand *x) {
+  for (int axis = 0; axis < shape->rank; axis++)
+    if (x->stride[axis]) return false;
+  return true;
+}
+
+/* Rows of fours: `x` has them side by side and well aligned, or is the same along a row. */
+static bool lies_well(const card_shape *shape, const card_operand *x, card_straight_operand *out) {
+  int last = shape->rank - 1;
+  *out = (card_straight_operand){ .data = x->data, .row = last > 0 ? x->stride[0] : 0,
+                                  .column = last >= 0 ? x->stride[last] : 4 };
+  if (x->dtype != TN_F32 || (out->column != 4 && out->column != 0)) return false;
+  return out->column == 0 || ((uintptr_t)x->data % 16 == 0 && out->row % 16 == 0);
+}
+
+static bool name_operand(writer *w, int k) {
+  const card_operand *x = &w->from->in[k];
+  card_straight_arguments *to = w->to;
+  if (is_scalar(&w->from->shape, x) && w->from->shape.count > 1) {
+    if (x->dtype != TN_F32 || w->scalars == CARD_STRAIGHT_SCALARS) return false;
+    to->scalar[w->scalars] = x->data;
+    w->name[k] = SCALAR + w->scalars++;
+    return true;
+  }
+  if (to->operand_count == CARD_STRAIGHT_OPERANDS) return false;
+  w->name[k] = OPERAND + to->operand_count;
+  return lies_well(&w->from->shape, x, &to->in[to->operand_count++]);
+}
+
+static bool name_number(writer *w, int step) {
+  const card_step *fill = &w->from->step[step];
+  if (w->numbers == CARD_STRAIGHT_NUMBERS || fill->dtype != TN_F32) return false;
+  w->to->number[w->numbers] = tn_element_of_f64(fill->number, TN_F32).f32;
+  w->name[w->from->operand_count + step] = NUMBER + w->numbers++;
+  return true;
+}
+
+/* The name of what a step reads, which gets one where it is named first. */
+static bool name_of(writer *w, int place, uint8_t *name) {
+  int step = place - w->from->operand_count;
+  bool ok = w->name[place] >= 0 || (step < 0 ? name_operand(w, place) : name_number(w, step));
+  *name = (uint8_t)(ok ? w->name[place] : 0);
+  return ok;
+}
+
+static bool write_step(writer *w, int s) {
+  const card_step *step = &w->from->step[s];
+  known *program = &w->program;
+  if (step->op == TN_OP_FILL) return true;
+  bool truth = step->dtype == TN_BOOL && tn_op_sig_of((tn_op)step->op)->kind == TN_KIND_ELEMENTWISE;
+  if (program->count == CARD_STRAIGHT_STEPS || (step->dtype != TN_F32 && !truth) || step->op == TN_OP_CAST)
+    return false;
+  link *added = &program->link[program->count];
+  added->op = step->op;
+  for (int k = 0; k < tn_fused_step_arity((tn_op)step->op); k++)
+    if (!name_of(w, step->in[k], &added->in[k])) return false;
+  w->name[w->from->operand_count + s] = RESULT + program->count++;
+  return true;
+}
+
+/* ---- comparing ---- */
+static bool equal(const known *a, const known *b) {
+  return a->count == b->count && memcmp(a->link, b->link, sizeof a->link[0] * (size_t)a->count) == 0;
+}
+
+static bool is_single(const known *program) {
+  const known unary = { .count = 1, .link = { { program->link[0].op, { I(0) } } } };
+  const known binary = { .count = 1, .link = { { program->link[0].op, { I(0), I(1) } } } };
+  switch (program->link[0].op) {
+#define UNARY(ID)  case TN_OP_##ID: return equal(program, &unary);
+#define BINARY(ID) case TN_OP_##ID: return equal(program, &binary);
+    CARD_STRAIGHT_OPERATIONS(UNARY, BINARY)
+  }
+  return false;
+}
+
+static bool find(const known *program, int32_t *which) {
+  for (int p = 0; p < CARD_PROGRAMS; p++) {
+    *which = p;
+    if (equal(program, &programs[p])) return true;
+  }
+  *which = CARD_PROGRAMS + program->link[0].op;
+  return is_single(program);
+}
+
+bool tn_card_straight_of(const card_elementwise_arguments *from, card_straight_arguments *to) {
+  const card_shape *shape = &from->shape;
+  writer w = { .from = from, .to = to };
+  *to = (card_straight_arguments){ .shape = *shape };
+  for (int place = 0; place < PLACES; place++) w.name[place] = -1;
+  bool rows = shape->rank == 2 && shape->narrow && shape->dim[1] % 4 == 0;
+  if (shape->rank > 1 && !rows) return false;
+  if (!lies_well(shape, &from->out, &to->out) || to->out.column == 0) return false;
+  for (int s = 0; s < from->step_count; s++)
+    if (!write_step(&w, s)) return false;
+  bool ends = from->step_count > 0 && from->step[from->step_count - 1].op != TN_OP_FILL;
+  return ends && find(&w.program, &to->program);
+}
+
+bool tn_card_run_straight(const tn_kernel_call *call, card_straight_arguments *a) {
+  a->parts = (a->shape.count + THREADS * EACH - 1) / (THREADS * EACH);
+  return tn_card_launch_blocks(call, TN_CARD_straight, a->parts, THREADS, &a->start, sizeof *a);
+}
