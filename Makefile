@@ -1,10 +1,10 @@
-# The front door. Everything real happens in CMake (CMakePresets.json) and tools/;
-# this file only remembers the commands.
+# Entry points. The real work is in CMake (CMakePresets.json) and tools/; this file only has the
+# commands.
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 
-# cmake starts a make of its own, which must not take itself for a part of this one.
+# cmake starts its own make, which must not join the job server of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
 .PHONY: all demo test attack coverage fuzz test-slow test-bits test-gpu test-update bench bench-gpu bench-quick install deb wheel clean help

@@ -1,8 +1,8 @@
 """The Python package: `pip install .`, or `make wheel` for a file to carry elsewhere.
 
-It is bindings/python/tern.py with the library beside it, so that nothing else is to be installed but NumPy. The
-library is $TERN_LIBRARY, or is built here by CMake. A wheel is tagged by what that library links: the youngest
-symbol of glibc in it decides on which systems it runs.
+It is bindings/python/tern.py with the library beside it, so only NumPy must be installed. The library is
+$TERN_LIBRARY, or is built here by CMake. The tag of a wheel follows from that library: its newest glibc symbol
+decides on which systems it runs.
 """
 import os
 import pathlib

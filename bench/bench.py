@@ -2,10 +2,9 @@
 
   /usr/bin/python3 bench/bench.py BUILD [--quick] [--only WORD] [--threads N] [--write DOCS]
 
-Every side is a process of its own that answers requests for samples (bench/tern.c says how), so that samples
-of all sides and of the machine's limit take turns and see the same machine. While one is asked, the others are
-stopped. Figures are medians over the
-rounds; a ratio is the median of the ratios within rounds. BUILD is the folder that CMake built into. --write
+Every side is a separate process that answers requests for samples (bench/tern.c says how), so that samples of
+all sides and of the machine's limit take turns and see the same machine. While one is measured, the others are
+stopped. Figures are medians over the rounds; a ratio is the median of the ratios within rounds. BUILD is the folder that CMake built into. --write
 puts the table, with date and machine, into DOCS/performance.md, and growth.svg beside it.
 """
 import argparse

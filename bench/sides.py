@@ -1,4 +1,4 @@
-"""The processes that the benchmarks ask, one at a time."""
+"""The processes that the benchmarks measure, one at a time."""
 import os
 import re
 import signal
@@ -28,7 +28,7 @@ def environment(threads, avx2=False):
 
 class Side:
     """A process that answers requests; started when it is first asked, and stopped (SIGSTOP) between two requests, so
-    that whoever is asked has the machine to itself: threads of OpenMP spin for a while after each job."""
+    that the measured side has the machine to itself: threads of OpenMP spin for a while after each job."""
 
     def __init__(self, command, threads, avx2=False):
         self.command, self.threads, self.avx2, self.process = command, threads, avx2, None

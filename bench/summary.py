@@ -1,5 +1,5 @@
-"""The head of docs/performance.md: one table of the rows that say most, and the same as a picture. Both are made from
-the raw rows further down on the page, so that they cannot say anything else.
+"""The head of docs/performance.md: one table of the most important rows, and the same as a picture. Both are computed
+from the raw rows further down on the page, so that they always agree with them.
 
   python3 bench/summary.py docs/performance.md    rewrites both from the rows that are there
 """

@@ -1,4 +1,4 @@
-"""What threads bring: every workload on 1, 2, 4, ... threads, and what leaving the number to tern costs.
+"""The effect of threads: every workload on 1, 2, 4, ... threads, and tern's default against the best number.
 
   /usr/bin/python3 bench/threads.py BUILD [--threads N...] [--only WORD] [--python PYTHON] [--quick]
                                           [--compile] [--default | --scaling]
@@ -10,7 +10,7 @@ PyTorch, in its fastest form; torch.compile, which takes up to a minute for each
 beside a busy process on every core; the goal is at most 1.15 times the time.
 
 All times are of the wall clock. Each side runs alone: the others are stopped meanwhile (SIGSTOP), since
-threads that spin between two jobs, as OpenMP's do, take cores away from whoever is measured.
+threads that spin between two jobs, as OpenMP's do, take cores away from the side that is measured.
 """
 import argparse
 import os

@@ -228,15 +228,16 @@ def backward_of(loss, leaves):
     return step
 
 
-def conv(form):
+def conv(images, size, channels, outputs, stride, form):
     # [n, c, h, w]; `last` is the layout in which channels are contiguous, as tern's are
-    x, w, target = uniform(32, 8, 28, 28), uniform(16, 8, 3, 3) * 0.447, uniform(32, 16, 28, 28)
+    x, w = uniform(images, channels, size, size), uniform(outputs, channels, 3, 3) * 0.447
+    target = uniform(images, outputs, size // stride, size // stride)
     if form == "last":
         x, w, target = (t.contiguous(memory_format=torch.channels_last) for t in (x, w, target))
     leaf(x), leaf(w)
 
     def loss(x, w):
-        return F.mse_loss(F.conv2d(x, w, padding=1), target)
+        return F.mse_loss(F.conv2d(x, w, padding=1, stride=stride), target)
     if form == "compile":
         loss = torch.compile(loss)
     return backward_of(lambda: loss(x, w), (x, w))
@@ -290,7 +291,9 @@ WORKLOADS = {
     "tanh": into(torch.tanh, 64000),
     "layer_norm": layer_norm,
     "sum": total,
-    "conv2d": conv,
+    "conv2d": lambda form: conv(32, 28, 8, 16, 1, form),
+    "conv2d_wide": lambda form: conv(8, 28, 64, 64, 1, form),
+    "conv2d_strided": lambda form: conv(8, 56, 64, 128, 2, form),
     "gpt_small": lambda form: gpt(4, 128, 4, 64, 12, form),
     "gpt_large": lambda form: gpt(6, 384, 6, 256, 4, form),
     "mlp_one": one_answer,

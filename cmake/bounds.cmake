@@ -1,6 +1,6 @@
-# PTX with the bounds that its kernels ask for: how many threads a block has, and how many blocks a
-# multiprocessor must hold. The card's assembler counts registers by them; C has no word for them, so a kernel
-# leaves a line in the text:   // bounds NAME THREADS BLOCKS
+# Adds launch bounds to PTX: how many threads a block has, and how many blocks a multiprocessor must
+# hold. The GPU's assembler allocates registers by them; C cannot express them, so a kernel leaves a
+# line in the text: // bounds NAME THREADS BLOCKS
 #   cmake -DIN=a.ptx -DOUT=b.ptx -P bounds.cmake
 file(READ ${IN} text)
 string(REGEX MATCHALL "// bounds [^\n]*" bounds "${text}")

@@ -1,4 +1,4 @@
-# What leaves the house: libtern.a, libtern.so, tern.h, tern.pc, the program with its manual page and
+# What is installed: libtern.a, libtern.so, tern.h, tern.pc, the program with its manual page and
 # completions, the Python module, documents and examples.
 #
 # Where they go is decided when they are installed, not when they are built: `cmake --install --prefix`, and

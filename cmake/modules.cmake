@@ -1,6 +1,5 @@
-# One static library per room of the house, so that each builds and is tested
-# alone. A room without a source file has no library, but still passes on what it
-# needs, so that nobody has to know which rooms are empty.
+# One static library per folder of src/, so that each is built and tested alone. A folder without a
+# source file has no library, but still passes on its dependencies.
 
 # Where a float silently becomes a double, or the reverse, a bit may change.
 set(TN_LIBRARY_WARNINGS -Wdouble-promotion -Wfloat-conversion)

@@ -2,7 +2,7 @@
 
 option(TN_REQUIRE_TESTS "Fail to configure when a library the tests need is missing" OFF)
 
-# A machine that is only emulated here has no cmocka; support/bare/ stands in for it.
+# An emulated machine has no cmocka; support/bare/ replaces it.
 set(TN_BARE_CMOCKA ${CMAKE_CROSSCOMPILING})
 
 find_library(TN_CMOCKA cmocka)

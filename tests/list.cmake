@@ -133,6 +133,8 @@ tn_test(ops card cuda emulated cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c
   ../gpu/emulator.c ../gpu/card.c)
 tn_test(ops tiles cuda emulated ref ALSO ../gpu/emulator.c)
+tn_test(ops windows cuda emulated ref ALSO ../gpu/emulator.c)
+tn_test(ops attention cuda emulated ref ALSO ../gpu/emulator.c)
 # The same kernels behind the functions of NVIDIA's driver: tern finds it as libcuda.so.1.
 if(TARGET tern AND NOT CMAKE_CROSSCOMPILING)
   add_library(fake_cuda MODULE ${PROJECT_SOURCE_DIR}/tests/gpu/driver.c
@@ -145,10 +147,13 @@ if(TARGET tern AND NOT CMAKE_CROSSCOMPILING)
   set(TN_FAKE_CARD LD_LIBRARY_PATH=${CMAKE_CURRENT_BINARY_DIR}/card TERN_DEVICE=cuda)
   if(TN_CARD_CLANG)
     tn_test(gpu session tern)
-    if(TARGET test_session)
-      add_dependencies(test_session fake_cuda)
-      set_property(TEST gpu/session APPEND PROPERTY ENVIRONMENT ${TN_FAKE_CARD})
-    endif()
+    tn_test(gpu ahead opt plan cuda ref cpu)
+    foreach(name session ahead)
+      if(TARGET test_${name})
+        add_dependencies(test_${name} fake_cuda)
+        set_property(TEST gpu/${name} APPEND PROPERTY ENVIRONMENT ${TN_FAKE_CARD})
+      endif()
+    endforeach()
   endif()
 endif()
 tn_test(ops kernels cpu ref

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Every header compiles alone, as C17 without a warning; the public ones as C++
-# too. What is meant to be included in the middle of something else is not a
-# header: it is named .def, .inc or .inc.h.
+# Every header compiles alone, as C17 without a warning; the public ones as C++ too. A file that is
+# included in the middle of another is not a header: it is named .def, .inc or .inc.h.
 #
 #   tools/check_headers.sh [ROOT]      CC and CXX name the compilers
 set -eu

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Includes point one way. Each room of src/ may include itself and the rooms its
-# line names, and nothing else; a file that breaks the rule is printed with the
-# line that does it.
+# Includes point one way. Each folder of src/ may include itself and the folders its line names, and
+# nothing else; a file that breaks the rule is printed with the line that does it.
 #
 #   tools/check_layers.sh [ROOT]
 #

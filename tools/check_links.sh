@@ -1,5 +1,5 @@
 #!/bin/sh
-# Links in documents lead somewhere: to a file that is there, and to a heading that it has.
+# Links in documents are valid: the file exists, and it has the heading.
 #
 #   tools/check_links.sh [ROOT]
 #

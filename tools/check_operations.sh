@@ -1,6 +1,6 @@
 #!/bin/sh
 # No `default:` on an operation: a switch over operations, or over what the table says of them, names every
-# value, and the compiler then refuses one that is new. What differs by operation stands in src/op/ops.def.
+# value, and the compiler then refuses a new one. What differs by operation is in src/op/ops.def.
 #
 #   tools/check_operations.sh [ROOT]
 set -eu

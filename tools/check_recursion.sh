@@ -1,11 +1,11 @@
 #!/bin/sh
-# No function calls itself without a bound: every cycle of calls in src/ goes through a function that
-# asks whether there is stack left (tn_stack_room and the like; parsers ask where they enter a bracket) or
-# whose comment says how deep it gets:
+# No function recurses without a bound: every cycle of calls in src/ contains a function that checks
+# the stack (tn_stack_room and the like; parsers check where they enter a bracket) or whose comment
+# says how deep it gets:
 #   /* recursion: TN_RANK_LIMIT deep. */
 #
 # The sources are read as text. A call is an edge, and so is naming a function of the same file without a
-# call: whoever hands over a callback, or a table of functions, has it called. What it does not see is a
+# call: passing a callback, or a table of functions, counts as calling it. What it does not see is a
 # function of another file that is only reached through a pointer.
 #
 #   tools/check_recursion.sh [ROOT]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the finished library promises, read from its symbols:
+# Checks the symbols of the built library:
 #   1. every symbol libtern.so exports begins with tern_;
 #   2. the library does not print, end the process, or allocate behind the heap's back;
 #   3. no elementary function comes from libm: those differ between machines;

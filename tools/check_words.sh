@@ -1,5 +1,5 @@
 #!/bin/sh
-# Words that must not stand in the sources, each with the reason.
+# Refuses words in the sources, each with the reason.
 #
 #   tools/check_words.sh [ROOT]
 #
@@ -36,7 +36,6 @@ prose      | to become sm~all                                            | to mi
 prose      | for wh~o [a-z]                                              | for anyone who, for callers that
 prose      | [Ww]hat does not f~it[^a-z]                                 | a mismatch: say of what
 prose      | (is )?spe~lt out[^a-z]                                      | written out
-prose      | dr~awn anew                                                 | sampled again
 prose      | needs 1 it~ems                                              | needs 1 item
 prose      | (it|that|this) is no te~xt                                  | it is a binary file
 prose      | (steps|bytes|rows|lines|samples|times) a sec~ond            | per second
@@ -54,6 +53,18 @@ prose      | one li~ke any other                                         | an or
 prose      | (is|are) there tw~ice                                       | exists twice, holds twice
 prose      | took al~ong                                                 | held, had
 prose      | joined by poi~nts                                           | joined by dots
+prose      | in sil~ence[^a-z]                                           | silently
+prose      | each other in a cir~cle                                     | in a cycle
+prose      | by way o~f[^a-z]                                            | through
+prose      | that wh~ich[^a-z]                                           | what, the one that
+prose      | ane~w[^a-z_]                                                | again, from scratch; overwrites
+prose      | what the fi~les of                                          | shared by the files of
+prose      | (is|are) there alrea~dy                                     | exists, already exists
+prose      | (is|are|be) made ag~ain[^a-z]                               | repeated, recomputed, reproduced
+prose      | that (is|are) no~ne[,.:;")]                                 | invalid, unknown: say what it is not
+prose      | stands? in for each oth~er                                  | are interchangeable
+prose      | in the words of the lan~guage                               | with the codes of the language
+prose      | gradients? by (ev~ery|al~l|nam~es)[^a-z]                    | with respect to
 prose      | [Oo]ne (number|item|line|row|value|object) a (cla~ss|st~ep|li~ne|ro~w|poi~nt) | per class, per step, per line
 '
 find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type f -print |

@@ -1,6 +1,7 @@
 #!/bin/sh
 # All writing of files goes through base/file.h: no other code under src/ may open a file for writing,
-# create, rename, cut or remove one. Whatever else opens a file is listed here, with the reason.
+# create, rename, truncate or remove one. Whatever else opens a file is listed here, with the
+# reason.
 #
 #   tools/check_writes.sh [ROOT]
 set -eu

@@ -1,7 +1,7 @@
 # tools/code_of.awk: a line of C without its comments and strings, for checks that read code.
 #
-# code_of(line) blanks comments, strings and character constants. A comment may go on over
-# lines: `in_comment` carries over; set it to 0 at the start of a file.
+# code_of(line) blanks comments, strings and character constants. A comment may continue over lines:
+# `in_comment` carries over; set it to 0 at the start of a file.
 function code_of(text,   out, two, c) {
   out = ""
   while (text != "") {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# How much of the code the tests take: builds with clang's counters, runs every test but the slow ones (and of
-# those the one that refuses each request for memory), and prints a table by folder of src/: lines, branches, and
-# conditions shown to decide on their own (MC/DC).
+# How much of the code the tests cover: builds with clang's counters, runs every test but the slow
+# ones (plus the slow one that fails each allocation), and prints a table by folder of src/: lines,
+# branches, and conditions shown to decide on their own (MC/DC).
 #
 #   tools/coverage.sh [--jobs N]         build, run, print
 #   tools/coverage.sh --report           print again what was counted last

@@ -357,7 +357,7 @@ def main():
     functions = read_functions(source)
     shared = read_functions(read('src/base/simd.h'))
     scalar = read_functions(read('src/base/simd_scalar.inc.h'))
-    for name in ('vf_sign', 'vf_with_sign', 'vf_flip_sign', 'vf_clamp', 'vf_pow2', 'vf_scale'):
+    for name in ('vf_sign', 'vf_with_sign', 'vf_flip_sign', 'vf_clamp', 'vf_size_at_most', 'vf_pow2', 'vf_scale'):
         functions[name] = shared[name]
     for name in ('vd_pow2', 'vd_split'):
         functions[name] = scalar[name]

@@ -4,10 +4,9 @@
 #   tools/fuzz.sh [--seconds N] [--jobs N] [TARGET...]
 #   tools/fuzz.sh --search TARGET N    one target that is built, for N seconds: what the other form calls
 #
-# What a target does not survive is put beside the inputs that are kept, as
-# fuzz/corpus/TARGET/crash-..., where `make test` replays it from then on; so keep it
-# when the mistake is mended. What only widened the search stays in build/fuzz/found.
-# Status 1 when anything was found.
+# An input that a target fails on is put beside the kept inputs, as fuzz/corpus/TARGET/crash-...,
+# where `make test` replays it from then on; so keep it when the bug is fixed. Inputs that only
+# widened the search stay in build/fuzz/found. Status 1 when anything was found.
 set -u
 
 seconds=60

@@ -217,8 +217,31 @@ SMALL = D("1e-15")                    # keeps a weight from being 0
 
 
 def target_exp_f32():
-    "exp(r) = 1 + r + r^2 p(r), |r| <= ln2/2; relative to exp(r) - 1, as tanh needs it"
+    "exp(r) = 1 + r + r^2 p(r), |r| <= ln2/2"
+    return fit(exp_rest, -LN2_HALF, LN2_HALF, range(5), lambda r: r * r / r.exp() + SMALL, 24)
+
+
+def target_exp_split_f32():
+    "exp(r) = 1 + r + r^2 p(r), |r| <= ln2/2; relative to exp(r) - 1, where 1 may cancel"
     return fit(exp_rest, -LN2_HALF, LN2_HALF, range(6), lambda r: abs(r) + SMALL, 24)
+
+
+def tanh_divisor(z):
+    """d with tanh x = x - x z / d, as a function of z = x*x"""
+    if z < D("1e-9"):
+        return 3 + z * 6 / 5
+    x = z.sqrt()
+    power = (2 * x).exp()
+    return z / (1 - (power - 1) / (power + 1) / x)
+
+
+def target_tanh_f32():
+    "tanh x = x - x z / p(z), z = x^2 <= 1"
+    def weight(z):
+        d = tanh_divisor(z)
+        return z / (d * d - z * d) + SMALL
+
+    return fit(tanh_divisor, D(0), D("1.0001"), range(4), weight, 24)
 
 
 def target_log_f32():

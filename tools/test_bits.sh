@@ -3,7 +3,7 @@
 # with tests/bits/table.txt, which holds a SHA-256 for every result, final weights and printed text.
 #
 #   tools/test_bits.sh [--jobs N] [GROUP...]   default: every group
-#   tools/test_bits.sh --update                write the table anew, from build/tern
+#   tools/test_bits.sh --update                rewrite the table, from build/tern
 #
 # A group is something in which runs may differ and bits may not:
 #
@@ -161,7 +161,7 @@ resume() {
       [ "$(hash_of "$work/run/weights.safetensors")" != "$wanted" ] || same=$((same + 1))
       all=$((all + 1)) step=$((step + 3))
     done
-    report "$program, stopped and gone on" $same $all
+    report "$program, stopped and resumed" $same $all
   done
 }
 

@@ -1,6 +1,6 @@
 """tern from Python: compile, run and train; values are NumPy arrays.
 
-One file on ctypes and NumPy; it needs libtern.so and nothing else.
+A single file that uses ctypes and NumPy; besides them it needs only libtern.so.
 
     import tern
     with tern.Session(seed=7) as session:
@@ -8,8 +8,8 @@ One file on ctypes and NumPy; it needs libtern.so and nothing else.
         program.run(x=[[1, 2], [3, 4]])
         program.outputs()                                        # {"logits": array(...)}
 
-An array that tern returns shows tern's own memory and is read-only: it is valid until its program runs
-again, and keeps the program alive meanwhile. `.copy()` makes one that stays. Whatever goes wrong raises
+An array that tern returns is a read-only view of tern's own memory: it is valid until its program runs
+again, and keeps the program alive. `.copy()` makes a permanent copy. Every failure raises
 tern.Error, whose `diagnostics` are the records that `tern --json` prints.
 
 The library is looked for in $TERN_LIBRARY, in this file's source tree, beside this file where it is
@@ -410,7 +410,7 @@ class Program:
         step. `x` is the first input, or a dict of inputs by name; `y` is `labels`, or else the input that is
         left. Rows are those of the first dimension; every epoch shuffles them by the session's seed, and
         leaves out those that do not fill a batch.
-        `callback(step, loss)` follows; where it returns False, training ends. A later fit starts anew; to
+        `callback(step, loss)` follows; where it returns False, training ends. A later fit starts over; to
         continue, load_state_dict(state_dict()) before it."""
         given = self._rows(x, y)
         count = len(next(iter(given.values())))

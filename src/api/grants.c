@@ -1,8 +1,8 @@
-/* api/grants.c: what a session's programs may do besides computing.
+/* api/grants.c: the capabilities that a session's programs were granted.
  *
- * A capability is granted whole or, for files, beneath folders. A folder is
- * looked up once, when it is granted: what bears its name later is another one.
- * The languages ask tn_host_find, the sandbox tells the kernel. */
+ * A capability is granted whole or, for files, beneath folders. A folder is looked up once, when it
+ * is granted; a folder that takes its name later is not granted. The languages call tn_host_find to
+ * check; the sandbox passes the grants to the kernel. */
 #include <string.h>
 
 #include "api/internal.h"
@@ -41,7 +41,7 @@ static bool copy_str(tern_session *session, tn_str text, tn_str *out) {
   return true;
 }
 
-/* A grant for everything is not limited by one for a folder, whichever came first. */
+/* A grant for everything is not limited by one for a folder, whichever was first. */
 static void tell_host(tern_session *session) {
   tn_host *host = &session->host;
   host->readable = session->readable.at;
@@ -74,7 +74,7 @@ static bool no_folder(tern_session *session, const char *capability, const char 
   tn_api_usage(session, "", tn_text_str(&wish),
                status == TN_FILE_NOT_FOUND       ? ": there is no such folder"
                : status == TN_FILE_NOT_DIRECTORY ? ": it is not a folder"
-                                                 : ": it cannot be looked at");
+                                                 : ": it cannot be examined");
   tn_text_free(&wish);
   return false;
 }

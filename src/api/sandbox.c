@@ -1,4 +1,5 @@
-/* api/sandbox.c: what is still needed, told to the guard, before anything that somebody else wrote is parsed.
+/* api/sandbox.c: enters the sandbox before anything untrusted is parsed, with the rights that are
+ * still needed.
  *
  * The sandbox has two layers, and each can only take away.
  *
@@ -21,8 +22,8 @@
 _Static_assert(SAME(FILEREAD) && SAME(FILEWRITE) && SAME(CLOCK) && SAME(NETWORK),
                "a capability has one number");
 
-/* A sanitizer looks at its own process when it ends, and coverage writes its counts then, by means that
- * the guard refuses. */
+/* A sanitizer inspects its own process when it ends, and coverage writes its counters then, with
+ * calls that the guard refuses. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(TN_COVERAGE)
 #define INSTRUMENTED true
 #elif defined(__has_feature)
@@ -106,8 +107,9 @@ static bool make_folder(tern_session *session, tn_str folder, tn_file_status *st
   return *status == TN_FILE_OK;
 }
 
-/* The session removes what it made if nothing was put there: a training that is refused leaves nothing, also
- * one whose data or checkpoint are found to be wrong inside. So it keeps the right to. */
+/* The session removes folders that it created if they stay empty: a training that is refused leaves
+ * nothing, even if its data or checkpoint are found to be wrong inside the sandbox. So it keeps the
+ * right to remove them. */
 static bool remember_made(tern_session *session, tn_str folder, size_t there) {
   if (session->made_folder || there == folder.len) return true;
   char *copy = tn_heap_alloc(&session->heap, folder.len + 1);
@@ -216,15 +218,15 @@ static tn_guard_policy policy_of(const tern_session *session, const tn_guard_pat
 /* ---- entering ---- */
 
 static const char *missing(const tern_session *session) {
-  if (INSTRUMENTED) return "this build watches itself (sanitizers, coverage) by means that it forbids";
+  if (INSTRUMENTED) return "this build has sanitizers or coverage, which need calls that it forbids";
   if (session->support.landlock == 0) return "this kernel has no Landlock";
   if (!session->support.seccomp) return "this kernel has no seccomp filters";
   if (!session->guard.files) return "the kernel refused the Landlock rules";
   if (!session->guard.calls) return "the kernel refused the seccomp filter";
-  return session->guard.alone ? NULL : "other threads run already, and it would not hold for them";
+  return session->guard.alone ? NULL : "other threads already run, and it would not apply to them";
 }
 
-/* Whether what is in force is all that was asked for. */
+/* Whether everything that was requested is in force. */
 static bool is_enough(tern_session *session) {
   const char *wanting = session->sandbox == TERN_SANDBOX_REQUIRE ? missing(session) : NULL;
   if (!wanting) return true;

@@ -1,4 +1,4 @@
-/* api/train.c: what a program declares, and training step by step. */
+/* api/train.c: inputs and parameters of a program, and training step by step. */
 #include "api/internal.h"
 #include "base/sha256.h"
 
@@ -42,7 +42,7 @@ tern_tensor_spec tern_input_at(tern_program *program, size_t index) {
   return spec_of(program->session->names, &specs->inputs[index]);
 }
 
-/* Whether the text says which parameters there are. In Ninth the program makes them while it runs. */
+/* Whether the text declares the parameters. In Ninth the program creates them while it runs. */
 static bool declares_params(const tern_program *program) { return program->lang->lower != NULL; }
 
 size_t tern_param_count(tern_program *program) {
@@ -126,7 +126,7 @@ static bool begin(tern_program *program, const tern_training *training) {
                                             .evaluator = &session->evaluator } };
   if (!program->lang->lower)
     return tn_api_usage(session, "", tn_str_of(tern_language_name(program->language)),
-                        " programs train themselves; step by step are trained .graph and .ail programs");
+                        " programs train themselves; only .graph and .ail programs are trained step by step");
   if (training && !read_training(session, training, &request.trainer.options)) return false;
   tn_steps_free(program->steps);
   program->steps = NULL;

@@ -8,11 +8,11 @@
  * 754 says, so the bits of a lane do not depend on where it runs. There is no branch on data,
  * except that sin and cos hand lanes with huge arguments to a scalar function.
  *
- * How half a unit in the last place is kept: the last operation of each function adds a small
- * correction to a large value that is exact, or known together with its rounding error; so the only
- * error of full size is the rounding of the result itself. Two idioms do the work. If |a| >= |b|
- * (or a = 0), then after s = a + b the difference (a - s) + b is exactly what the rounding lost.
- * And fma(-q, d, n) is exactly what a quotient lost.
+ * How one unit in the last place is kept: the last operation of each function adds a correction to a
+ * larger value that is exact, or known together with its rounding error. So the only error of full size
+ * is the rounding of the result; errors of the correction count less, by as much as it is smaller than
+ * the result. Two idioms do the work. If |a| >= |b| (or a = 0), then after s = a + b the difference
+ * (a - s) + b is exactly what the rounding lost. And fma(-q, d, n) is exactly what a quotient lost.
  *
  * The coefficients come from tools/minimax.py. */
 
@@ -20,6 +20,31 @@
 
 /* Adding this number rounds to a whole number: the sum has no bits left for a fraction. */
 #define ROUND_F32 0x1.8p23f
+
+/* (exp(r) - 1) / r, |r| <= 0.35 */
+static inline VF exp_slope(VF r) {
+  VF p = vf_fma(K(0x1.6ac146p-10f), r, K(0x1.123da6p-7f));
+  p = vf_fma(p, r, K(0x1.555858p-5f));
+  p = vf_fma(p, r, K(0x1.55548cp-3f));
+  p = vf_fma(p, r, K(0x1.fffffcp-2f));
+  return vf_fma(p, r, K(1.0f));
+}
+
+/* exp(x) = 2^n exp(r), |r| <= 0.35: gives n, and exp(r) in *rest. The first of the two differences that
+ * make r is exact: x and n times the float nearest to ln2 are multiples of 2^-25 (or n is 0), and so is
+ * their difference, which is too small to need more than 24 bits. No more is done for the last bits: r and
+ * the polynomial are rounded, and each adds up to a fifth of a unit to the half of the result. */
+static inline VF exp_parts(VF x, VF *rest) {
+  VF n = vf_fma(x, K(0x1.715476p+0f), K(ROUND_F32)) - K(ROUND_F32);
+  VF r = vf_fma(n, K(0x1.05c610p-29f), vf_fnma(n, K(0x1.62e430p-1f), x));
+  *rest = vf_fma(exp_slope(r), r, K(1.0f));
+  return n;
+}
+
+static inline VF vf_exp(VF x) {
+  VF rest, n = exp_parts(vf_clamp(x, K(104.0f)), &rest);   /* beyond, infinity or 0 in any case */
+  return vf_select(vf_isnan(x), K(tn_nan_f32()), vf_scale(rest, n));
+}
 
 /* exp(r) = 1 + r + r*r p(r), |r| <= 0.35. Pairs of terms shorten the wait for the one before; the
  * largest term is added last and alone, so that it is rounded once. */
@@ -29,10 +54,8 @@ static inline VF exp_rest(VF r, VF square) {
   return vf_fma(p, r, K(0.5f));
 }
 
-/* exp(x + x_low) = 2^n (1 + r + w), |r| <= 0.35, w about r*r/2. r is exact: x and n times the float
- * nearest to ln2 are multiples of 2^-25 (or n is 0), and so is their difference, which is too small
- * to need more than 24 bits. What ln2 has beyond that float goes into w, where it meets numbers of
- * its own size. For |x| <= 104. */
+/* exp(x + x_low) = 2^n (1 + r + w), |r| <= 0.35, w about r*r/2. r is exact, as in vf_exp. What ln2 has
+ * beyond a float goes into w, where it meets numbers of its own size. For |x| <= 104. */
 static inline VF exp_split(VF x, VF x_low, VF *r, VF *w) {
   VF n = vf_fma(x, K(0x1.715476p+0f), K(ROUND_F32)) - K(ROUND_F32);
   *r = vf_fnma(n, K(0x1.62e430p-1f), x);
@@ -40,15 +63,6 @@ static inline VF exp_split(VF x, VF x_low, VF *r, VF *w) {
   VF sum = *r + low, square = sum * sum;
   *w = vf_fma(square, exp_rest(sum, square), low);
   return n;
-}
-
-static inline VF vf_exp(VF x) {
-  VF r, w;
-  VF n = exp_split(vf_clamp(x, K(104.0f)), K(0.0f), &r, &w);   /* beyond, infinity or 0 in any case */
-  VF sum = K(1.0f) + r;
-  VF lost = (K(1.0f) - sum) + r;
-  VF result = vf_scale(sum + (lost + w), n);
-  return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
 }
 
 /* x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2); log x = e ln2 + f - f*f/2 + f*f*f p(f). */
@@ -76,55 +90,49 @@ static inline VF vf_log(VF x) {
   return vf_select(vf_ge(x, K(0.0f)), result, K(tn_nan_f32()));
 }
 
-/* (n + n_low) / (d + d_low), n_low no more than a rounding error, d_low up to several percent of d:
- * a rough quotient, then one step of Newton's method on what it left. */
-static inline VF quotient(VF n, VF n_low, VF d, VF d_low) {
-  VF inverse = K(1.0f) / (d + d_low);
-  VF q = n * inverse;
-  VF rest = vf_fnma(q, d, n) + vf_fnma(q, d_low, n_low);
-  return vf_fma(rest, inverse, q);
-}
-
-/* sum + low = 1 + u (1 + r + w), for 0 < u <= 1 */
-static inline VF one_plus(VF u, VF r, VF w, VF *low) {
-  VF sum = vf_fma(u, r, K(1.0f) + u);
-  *low = vf_fma(u, w, vf_fma(u, r, (K(1.0f) - sum) + u));
-  return sum;
-}
-
-/* tanh |x| = (1 - E) / (1 + E) with E = exp(-2|x|) = u (1 + r + w). The numerator is 2 minus the
- * denominator, of which no bit has been lost, so nothing cancels for small |x| either. What ln2 has
- * beyond a float can be left out: n is small where it would be seen. */
+/* tanh |x| = c - c (c*c / d), c = min(|x|, 1). Up to 1, d = b(x*x), a function as good as straight; from 1
+ * on, where c is 1, d = (exp(2|x|) + 1) / 2. Of the two the larger one is the right one, on either side of
+ * 1. exp(2|x|) = 2^n exp(2r) has the polynomial of exp, with the powers of two for 2r; what ln2 has beyond
+ * a float can be left out: n is small where it would be seen. */
 static inline VF vf_tanh(VF x) {
-  VF t = vf_at_least(vf_with_sign(x, K(-0.0f)), K(-10.0f));   /* -|x|; from 9.02 on the result is 1 */
-  VF n = vf_fma(t, K(0x1.715476p+1f), K(ROUND_F32)) - K(ROUND_F32);
-  VF r = vf_fnma(n, K(0x1.62e430p-1f), t + t);
-  VF square = r * r, below_low;
-  VF w = square * exp_rest(r, square);
-  VF below = one_plus(vf_pow2(n), r, w, &below_low);
-  VF rest = K(2.0f) - below;
-  VF above = rest - below_low;
-  VF above_low = (rest - above) - below_low;
-  VF result = vf_with_sign(quotient(above, above_low, below, below_low), x);
+  VF size = vf_size_at_most(x, K(10.0f));   /* from 9.02 on the result is 1 */
+  VF c = vf_at_most(size, K(1.0f)), z = c * c;
+  VF b = vf_fma(K(0x1.dad29ap-13f), z, K(-0x1.750566p-8f));
+  b = vf_fma(b, z, K(0x1.3332bap+0f));
+  b = vf_fma(b, z, K(0x1.800006p+1f));
+
+  VF shifted = vf_fma(size, K(0x1.715476p+1f), K(ROUND_F32 + 126.0f));
+  VF half = vi_as_float(vi_shl(vf_as_int(shifted), 23));   /* 2^n / 2 */
+  VF r = vf_fnma(shifted - K(ROUND_F32 + 126.0f), K(0x1.62e430p-2f), size);
+  VF p = vf_fma(K(0x1.6ac146p-4f), r, K(0x1.123da6p-2f));
+  p = vf_fma(p, r, K(0x1.555858p-1f));
+  p = vf_fma(p, r, K(0x1.55548cp+0f));
+  p = vf_fma(p, r, K(0x1.fffffcp+0f));
+  p = vf_fma(p, r, K(2.0f));
+  VF d = vf_at_least(b, vf_fma(half * r, p, half + K(0.5f)));
+
+  VF result = vf_with_sign(vf_fnma(c, z / d, c), x);
   return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
 }
 
-/* With E = exp(-|x|) = 2^n (1 + r + w): 1 / (1 + E) for positive x, and (1 + r + w) / (1 + E),
- * scaled by 2^n at the very end, for negative x, where results may be denormal. */
+/* With s = 1 / (1 + exp |x|): s for negative x, 1 - s for positive x. exp and 1 + exp are kept together
+ * with what their rounding lost, and both 2^-24 times as large, so that they are finite where s is
+ * denormal; one step of Newton's method puts right what the quotient and those lost. */
 static inline VF vf_sigmoid(VF x) {
-  VF t = vf_at_least(vf_with_sign(x, K(-0.0f)), K(-104.0f));   /* -|x| */
-  VM negative = vf_lt(x, K(0.0f));
-  VF r, w, below_low;
-  VF n = exp_split(t, K(0.0f), &r, &w);
-  VF u = vf_pow2(vf_at_least(n, K(-126.0f)));
-  VF below = one_plus(u, r, w, &below_low);
-  VF sum = K(1.0f) + r;
-  VF lost = ((K(1.0f) - sum) + r) + w;
-  VF whole = sum + lost;
-  VF above = vf_select(negative, whole, K(1.0f));
-  VF above_low = vf_select(negative, (sum - whole) + lost, K(0.0f));
-  VF scale = vf_select(negative, n, K(0.0f));
-  VF result = vf_scale(quotient(above, above_low, below, below_low), scale);
+  VF size = vf_size_at_most(x, K(104.0f)), one = K(0x1p-24f);
+  VF shifted = vf_fma(size, K(0x1.715476p+0f), K(ROUND_F32 + 103.0f));
+  VF u = vi_as_float(vi_shl(vf_as_int(shifted), 23));   /* 2^n one */
+  VF n = shifted - K(ROUND_F32 + 103.0f);
+  VF r = vf_fma(n, K(0x1.05c610p-29f), vf_fnma(n, K(0x1.62e430p-1f), size));
+  VF p = exp_slope(r), rise = u * r;
+  VF e = vf_fma(rise, p, u);
+  VF e_low = vf_fma(rise, p, u - e);
+  VF d = e + one;
+  VF d_low = ((e - d) + one) + e_low;
+  VF q = one / d;
+  VF rest = vf_fnma(q, d_low, vf_fnma(q, d, one));
+  VF s = vf_fma(rest, q * K(0x1p24f), q);
+  VF result = vf_select(vf_lt(x, K(0.0f)), s, K(1.0f) - s);
   return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
 }
 

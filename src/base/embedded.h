@@ -7,7 +7,7 @@
 typedef struct {
   const char *name; /* "nn" */
   const char *file; /* "nn.nth" */
-  const unsigned char *text;
+  const char *text; /* a zero follows, which the length does not count */
   size_t length;
 } tn_embedded;
 #endif

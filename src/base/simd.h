@@ -30,6 +30,7 @@
  *            vf_at_most(v, c)                    c < v ? c : v, so a NaN in v stays
  *            vf_at_least(v, c)                   c > v ? c : v, likewise
  *            vf_clamp(v, c)                      v between -c and c; of a NaN, anything
+ *            vf_size_at_most(v, c)               |v|, at most c; of a NaN, anything
  *            vf_min(a, b) vf_max(a, b)           -0 counts below +0; NaN, canonical, if either is NaN
  *            vf_round_even vf_floor vf_ceil vf_trunc   whole numbers; the sign of zero is that of v
  *            vf_canonical(v)                     a NaN becomes the one with bits 0x7fc00000
@@ -103,6 +104,7 @@ static inline VF vf_max(VF a, VF b) {
 
 #ifndef TN_SIMD_CLAMP
 static inline VF vf_clamp(VF v, VF c) { return vf_at_least(vf_at_most(v, c), -c); }
+static inline VF vf_size_at_most(VF v, VF c) { return vf_at_most(vf_abs(v), c); }
 #endif
 
 #ifndef TN_SIMD_SCALE
@@ -111,8 +113,8 @@ static inline VF vf_pow2(VF n) { return vi_as_float(vi_shl(vf_as_int(n + vf_set(
 
 /* Two factors, half of the exponent each: the first product is exact, the second one rounds. */
 static inline VF vf_scale(VF v, VF n) {
-  VI half = vf_as_int(n * vf_set(0.5f) + vf_set(0x1.8p23f + 127.0f));
-  VI rest = vi_sub(vf_as_int(n + vf_set(0x1.8p23f + 254.0f)), half);
+  VI whole = vf_as_int(n + vf_set(0x1.8p23f + 254.0f)), half = vi_shr(whole, 1);
+  VI rest = vi_sub(whole, half);
   return v * vi_as_float(vi_shl(half, 23)) * vi_as_float(vi_shl(rest, 23));
 }
 #endif

@@ -35,8 +35,9 @@ static inline VF vf_abs(VF v) { return _mm512_abs_ps(v); }
 static inline VF vf_at_most(VF v, VF c) { return _mm512_min_ps(c, v); }
 static inline VF vf_at_least(VF v, VF c) { return _mm512_max_ps(c, v); }
 
-#define TN_SIMD_CLAMP   /* the smaller size, with the sign of the first */
+#define TN_SIMD_CLAMP   /* the smaller size, with the sign of the first, or with none */
 static inline VF vf_clamp(VF v, VF c) { return _mm512_range_ps(v, c, 2); }
+static inline VF vf_size_at_most(VF v, VF c) { return _mm512_range_ps(v, c, 10); }
 
 #define TN_ROUND(v, mode) _mm512_roundscale_ps((v), (mode) | _MM_FROUND_NO_EXC)
 static inline VF vf_round_even(VF v) { return TN_ROUND(v, _MM_FROUND_TO_NEAREST_INT); }

@@ -1,8 +1,7 @@
-/* cli/doctor.c: what this tern has on this machine, and what it lacks.
+/* cli/doctor.c: the verb doctor: what works on this machine, and what is missing.
  *
- * Nothing here is taken on trust where it can be tried: a set of kernels is there
- * when a session with it starts, and the sandbox is enforced when a small program
- * has been run under it. */
+ * Everything is tried where possible: a set of kernels is available if a session with it starts,
+ * and the sandbox is enforced if a small program has run in it. */
 #include <string.h>
 #include <unistd.h>
 
@@ -107,7 +106,7 @@ static bool can_use(const char *isa) {
   return session != NULL;
 }
 
-/* Shuts this process in, as running a program does. */
+/* Enters the sandbox in this process, as running a program does. */
 static tern_sandbox_facts try_sandbox(tern_session *session) {
   tern_sandbox(session, TERN_SANDBOX_AUTO);
   tern_program *program = tern_load(session, TERN_LANG_NINTH, "doctor", "1", 1);
@@ -128,7 +127,7 @@ static void look(tn_run *run, findings *found) {
 
 static const char *wanting(const tern_sandbox_facts *s) {
   if (!s->possible && (s->landlock || s->seccomp))
-    return "this build watches itself (sanitizers, coverage) by means that it forbids";
+    return "this build has sanitizers or coverage, which need calls that it forbids";
   if (s->landlock == 0 && !s->seccomp) return "this kernel has no Landlock and no seccomp filters";
   if (s->landlock == 0) return "this kernel has no Landlock: files are not enforced";
   if (!s->seccomp) return "this kernel has no seccomp filters: system calls are not enforced";

@@ -1,4 +1,4 @@
-/* cli/new.c: a small project that runs. */
+/* cli/new.c: the verb new: creates a small project that runs. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -101,7 +101,7 @@ static bool write_in(tn_run *run, const char *name, const char *text) {
   return tern_write_file(run->session, path, text, strlen(text)) == TERN_OK;
 }
 
-/* A folder that is there already may hold anything but a file of ours. */
+/* An existing folder may hold any file except those that we write. */
 static bool is_free(tn_run *run, const sample *chosen, tern_status *status) {
   const char *const names[] = { chosen->file, "README.md", chosen->data };
   const char *folder = run->command->words[0];
@@ -110,7 +110,7 @@ static bool is_free(tn_run *run, const sample *chosen, tern_status *status) {
     if (!names[i]) continue;
     snprintf(path, sizeof path, "%s/%s", folder, names[i]);
     if (access(path, F_OK) != 0) continue;
-    *status = tn_cli_usage_about(run, "", path, " is there already; nothing was changed",
+    *status = tn_cli_usage_about(run, "", path, " exists; nothing was changed",
                                  "choose another name, or an empty folder");
     return false;
   }

@@ -1,8 +1,8 @@
-/* cli/predict.c: answers of a trained run.
+/* cli/predict.c: the verb predict: predictions of a trained run.
  *
- * Answers go to standard output as lines for people while rows are read, or to
- * the file of -o in the form of its name. With --json they are held until all is
- * known to be well: one object says how it ended. */
+ * Predictions are printed as lines for people while rows are read, or written to the file of -o in
+ * the format of its extension. With --json they are held back until the end, because one object
+ * says how it ended. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,8 @@ static bool find_form(tn_run *run, const char *path, const char **form, tern_sta
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     if (strcmp(extension(path), forms[i]) == 0) return *form = forms[i], true;
   }
-  *status = tn_cli_usage_about(run, "answers are written as .csv, .jsonl or .npy, not as ", path, "", NULL);
+  *status =
+      tn_cli_usage_about(run, "predictions are written as .csv, .jsonl or .npy, not as ", path, "", NULL);
   return false;
 }
 
@@ -77,7 +78,7 @@ static bool check_words(tn_run *run, tern_status *status) {
   else if (command->word_count == 2 && text)
     *status = tn_cli_usage(run, "rows come from a file or are --text, not both", NULL);
   else if (command->word_count == 1 && !text && !input)
-    *status = tn_cli_usage(run, "there are no rows to answer: name a file, or give --text or --input", NULL);
+    *status = tn_cli_usage(run, "there are no rows to predict: name a file, or give --text or --input", NULL);
   else
     return true;
   return false;

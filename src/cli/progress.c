@@ -1,4 +1,4 @@
-/* cli/progress.c: the line, the evaluations, the log and the curve. */
+/* cli/progress.c: shows the progress of a training: the progress line, evaluations, log and curve. */
 #include "cli/progress.h"
 
 #include <math.h>
@@ -211,7 +211,7 @@ static bool read_log(tn_progress *p, tn_run *run, tern_status *status) {
   if (strcmp(form, "steps") == 0) return true;
   p->to_json = strcmp(form, "json") == 0;
   if (p->to_json && !command->json) return true;
-  *status = p->to_json ? tn_cli_usage(run, "--json and --log json both want standard output",
+  *status = p->to_json ? tn_cli_usage(run, "--json and --log json both use standard output",
                                       "--log json ends with the object that --json prints")
                        : tn_cli_usage_about(run, "--log takes text, steps or json, not ", form, "", NULL);
   return false;

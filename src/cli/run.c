@@ -1,4 +1,4 @@
-/* cli/run.c: run, eval and app: a program, its values, its result. */
+/* cli/run.c: the verbs run, eval and app. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #endif
 
-/* Numbers of a model that was never trained look like answers. */
+/* Outputs of an untrained model look like predictions. */
 static void say_random(const tn_run *run, tern_program *program) {
   const tn_command *command = run->command;
   bool given = tn_given_option(command, TN_OPTION_WEIGHTS) || tn_given_option(command, TN_OPTION_PARAM);
@@ -17,7 +17,7 @@ static void say_random(const tn_run *run, tern_program *program) {
   tern_language language = command->language;
   if (language == TERN_LANG_AUTO) language = tern_language_of(command->words[0]);
   if (given || quiet || !isatty(2) || language != TERN_LANG_AIL || tern_param_count(program) == 0) return;
-  fputs("note: the parameters are random: `tern train` finds others, and --weights takes them\n", stderr);
+  fputs("note: the parameters are random; `tern train` trains them, and --weights loads them\n", stderr);
 }
 
 static tern_status run_program(tn_run *run, tern_program *program,
@@ -41,7 +41,7 @@ static tern_status run_file(tn_run *run, tern_status (*how)(tern_program *progra
   return program ? run_program(run, program, how) : tn_cli_failed(run, status);
 }
 
-/* In a process of its own, so that each run has the whole sandbox for itself. */
+/* In a separate process, so that each run enters its own sandbox. */
 #if defined(__wasi__)
 static tern_status run_apart(tn_run *run) { return run_file(run, tern_run); } /* never: nothing is watched */
 #else

@@ -1,4 +1,4 @@
-/* cli/runs.c: the history of training runs. */
+/* cli/runs.c: the verb runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,20 +17,20 @@ const char *tn_cli_store(const tn_command *command, char *room, size_t size) {
   return length > 0 && (size_t)length < size ? room : NULL;
 }
 
-/* The filters are among the settings, whole. */
+/* The conditions are among the settings, whole. */
 static const char *list(tn_run *run, const char *store) {
   const tn_command *command = run->command;
-  const char **filters = malloc((command->setting_count + 1) * sizeof *filters);
-  if (!filters) return NULL;
-  tn_track_query query = { .store = store, .filters = filters, .sort = command->value[TN_OPTION_SORT] };
+  const char **conditions = malloc((command->setting_count + 1) * sizeof *conditions);
+  if (!conditions) return NULL;
+  tn_track_query query = { .store = store, .conditions = conditions, .sort = command->value[TN_OPTION_SORT] };
   for (size_t i = 0; i < command->setting_count; i++) {
     if (command->settings[i].option == TN_OPTION_WHERE)
-      filters[query.filter_count++] = command->settings[i].name;
+      conditions[query.condition_count++] = command->settings[i].name;
   }
   if (command->value[TN_OPTION_LIMIT])
     query.limit = (int64_t)strtoull(command->value[TN_OPTION_LIMIT], NULL, 10);
   const char *text = tn_track_list(run->session, &query, command->json);
-  free(filters);
+  free(conditions);
   return text;
 }
 
@@ -52,7 +52,7 @@ static const struct {
   size_t words;
   const char *(*answer)(tn_run *run, const char *store);
 } questions[] = {
-  { "list", "tern runs [--where COLUMN=VALUE] [--sort COLUMN] [--limit N]", "no arguments", 1, list },
+  { "list", "tern runs [--where CONDITION] [--sort COLUMN] [--limit N]", "no arguments", 1, list },
   { "show", "tern runs show RUN", "one run", 2, show },
   { "compare", "tern runs compare RUN RUN", "two runs", 3, compare },
   { "rm", "tern runs rm RUN", "one run", 2, forget },

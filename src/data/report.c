@@ -1,4 +1,4 @@
-/* data/report.c: faults of data files become diagnostics. */
+/* data/report.c: reports faults of data files as diagnostics. */
 #include "data/report.h"
 
 #include <string.h>
@@ -30,12 +30,11 @@ static const char *expected_value(tn_data_problem problem) {
   }
 }
 
-/* Who reads a text as token ids wants tokens made of it. */
+/* A text in a column of token ids: suggest a tokenizer. */
 static tn_str text_hint(const tn_data_fault *fault, const tn_data_place *place) {
   bool number = strchr("+-.0123456789", fault->value[0]) != NULL; /* or nothing is shown */
   if (number || !place->tokens) return TN_LIT("");
-  return TN_LIT("`tokens = words(\"text\")` makes tokens of the texts of a column; chars, bytes and bpe do, "
-                "too");
+  return TN_LIT("`tokens = words(\"text\")` tokenizes a column of texts; so do chars, bytes and bpe");
 }
 
 static bool report_syntax(const tn_data_fault *fault, const tn_data_place *place, tn_diags *diags) {

@@ -1,8 +1,8 @@
-/* data/safetensors.c: reading strictly, writing plainly.
+/* data/safetensors.c: reads and writes safetensors files.
  *
- * What tern writes is sealed: the last member of the metadata is the hash of the whole file (base/seal.h),
- * and the first one says who wrote it. So a file of tern whose seal was damaged is not taken for a file of
- * another tool: those have no seal and are read as they are. */
+ * Files that tern writes are sealed: the last member of the metadata is the hash of the whole file
+ * (base/seal.h), and the first one says that tern wrote it. So a file of tern with a damaged seal
+ * is not mistaken for a file of another tool, which has no seal and is read as it is. */
 #include "data/safetensors.h"
 
 #include <string.h>
@@ -133,17 +133,17 @@ static bool add_place(tn_safetensors *file, tn_str name, size_t place) {
   return tn_map_put(&file->places, key, place);
 }
 
-/* Tensors stand one after the other in the order of the header, which every writer keeps;
- * so nothing overlaps and nothing hides between them. */
+/* Tensors follow each other in the order of the header, as every writer does it; so nothing
+ * overlaps and nothing hides between them. */
 static bool place_entry(reader *r, const entry *e) {
   size_t bytes;
   int64_t count = tn_shape_count(&e->shape);
   if (count < 0 || !tn_size_mul((size_t)count, tn_dtype_bytes(e->dtype), &bytes))
     return refuse(r, "a tensor is too large");
   if (e->begin != r->expected || e->end < e->begin || e->end > r->data_bytes)
-    return refuse(r, "a tensor lies outside the file, or over another");
+    return refuse(r, "a tensor is outside the file, or overlaps another");
   if (e->end - e->begin != bytes) return refuse(r, "a tensor's offsets do not fit its shape");
-  if (tn_safetensors_find(r->file, e->name)) return refuse(r, "a name stands twice");
+  if (tn_safetensors_find(r->file, e->name)) return refuse(r, "a name is repeated");
   r->expected = e->end;
   tn_named_tensor named = { .name = tn_arena_str(&r->file->arena, e->name),
                             .offset = 8 + r->header.len + e->begin };
@@ -205,7 +205,7 @@ static bool read_header(reader *r) {
 static bool check_seal(reader *r, const char *file, size_t bytes) {
   if (!r->seal) return true;
   r->file->sealed = tn_seal_holds(file, bytes, r->seal);
-  return r->file->sealed ? true : refuse(r, "it is not as it was written: its hash does not fit");
+  return r->file->sealed ? true : refuse(r, "it was changed: its hash does not match");
 }
 
 /* What comes before the header is read. */

@@ -6,10 +6,10 @@
 
 #define TN_TSV_COLUMN_LIMIT 65536
 
-/* What the first line has wrong is most likely that it names the columns. */
+/* An error in the first line is most likely a header. */
 static bool refuse(tn_table_reader *reader, const char *at, const char *reason) {
-  const char *header = "if this line names the columns, take it away, or read the file as a table: "
-                       "`header = true`";
+  const char *header =
+      "if this line names the columns, remove it, or read the file as a table: `header = true`";
   return tn_report(reader->diags, TN_DIAG_E_DATASET_PARSE_ERROR, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
                    TN_STR("reason", reason), TN_INT("col", tn_table_column(reader, at)),
@@ -68,7 +68,7 @@ static const char *no_features(const tn_table_request *request) {
 static bool column_at(tn_table_reader *reader, const tn_str *columns, size_t count, int32_t index,
                       tn_str *out) {
   if ((size_t)index >= count)
-    return refuse(reader, reader->text.at + reader->text.len, "a column that the program reads is not there");
+    return refuse(reader, reader->text.at + reader->text.len, "a column that the program reads is missing");
   *out = columns[index];
   return true;
 }

@@ -1,8 +1,8 @@
-/* graph/parse.c: a graph from its text.
+/* graph/parse.c: parses the text form of a graph.
  *
- * Recursive descent over the form in graph.h; the grammar stands above each
- * function. Nodes are made through the graph builder, so a text cannot make a
- * graph that a front end could not, and `: type` is only a check. */
+ * Recursive descent over the form in graph.h; the grammar is above each function. Nodes are created
+ * by the graph builder, so a text cannot make a graph that a front end could not, and `: type` is
+ * only checked. */
 #include "graph/parse.h"
 #include "base/map.h"
 #include "tensor/shape_field.h"
@@ -129,7 +129,7 @@ static int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* escape = "\" ( "\" | """ | "x" hex hex ) ; *at stands after the backslash */
+/* escape = "\" ( "\" | """ | "x" hex hex ) ; *at is after the backslash */
 static bool unescape(tn_str text, size_t *at, char *out) {
   char c = text.at[(*at)++];
   *out = c;
@@ -179,7 +179,7 @@ static bool define(parser *p, tn_token label, tn_value value) {
   return tn_map_put(&p->values, name, value) || tn_parser_no_memory(&p->base);
 }
 
-/* A value is seen where it stands and in the branches after it. */
+/* A value is visible in its block and in the branches after it. */
 static bool in_sight(const parser *p, tn_value value) {
   const tn_graph *graph = p->base.builder.graph;
   uint32_t region = tn_graph_node(graph, value)->region, from = p->base.builder.region;
@@ -190,7 +190,7 @@ static bool in_sight(const parser *p, tn_value value) {
 
 static bool read_value(parser *p, tn_value *out) {
   tn_token token = p->base.token;
-  if (token.kind != TN_TOKEN_VALUE) return tn_parser_fail(&p->base, token.at, "a value belongs here: %x");
+  if (token.kind != TN_TOKEN_VALUE) return tn_parser_fail(&p->base, token.at, "a value is expected here: %x");
   tn_name name = tn_names_find(p->labels, token.text);
   const uint64_t *found = name ? tn_map_get(&p->values, name) : NULL;
   if (!found) return tn_parser_fail(&p->base, token.at, "there is no value of this label before");
@@ -235,7 +235,7 @@ static bool read_register(parser *p, int limit, uint8_t *out) {
     number = number * 10 + (token.text.at[i] - '0');
   }
   if (!ok || number >= limit)
-    return tn_parser_fail(&p->base, token.at, "a register that is written belongs here: r0");
+    return tn_parser_fail(&p->base, token.at, "a register that is written is expected here: r0");
   *out = (uint8_t)number;
   tn_parser_advance(&p->base);
   return true;
@@ -244,7 +244,8 @@ static bool read_register(parser *p, int limit, uint8_t *out) {
 static bool read_op(parser *p, tn_op *out) {
   tn_token token = p->base.token;
   *out = token.kind == TN_TOKEN_WORD ? tn_op_find(token.text) : TN_OP_ERROR;
-  if (*out == TN_OP_ERROR) return tn_parser_fail(&p->base, token.at, "the name of an operation belongs here");
+  if (*out == TN_OP_ERROR)
+    return tn_parser_fail(&p->base, token.at, "the name of an operation is expected here");
   tn_parser_advance(&p->base);
   return true;
 }
@@ -254,15 +255,15 @@ static bool read_step(parser *p, int registers, tn_fused_step *step) {
   tn_span at = p->base.token.at;
   if (!read_register(p, registers + 1, &target)) return false;
   if (target != registers) return tn_parser_fail(&p->base, at, "steps write registers in order");
-  if (!tn_parser_expect(&p->base, '=', "= belongs here") || !read_op(p, &step->op)) return false;
+  if (!tn_parser_expect(&p->base, '=', "= is expected here") || !read_op(p, &step->op)) return false;
   int arity = tn_fused_step_arity(step->op);
   if (arity < 0 || arity > 3) return tn_parser_fail(&p->base, at, "a step is an elementwise operation");
   for (int i = 0; i < arity; i++) {
-    if (i > 0 && !tn_parser_expect(&p->base, ',', "a comma belongs here")) return false;
+    if (i > 0 && !tn_parser_expect(&p->base, ',', "a comma is expected here")) return false;
     if (!read_register(p, registers, &step->in[i])) return false;
   }
   if (step->op == TN_OP_FILL && !tn_parser_number(&p->base, &step->number)) return false;
-  return tn_parser_expect(&p->base, ':', "the dtype of the step belongs here") &&
+  return tn_parser_expect(&p->base, ':', "the dtype of the step is expected here") &&
          tn_parser_dtype(&p->base, &step->dtype);
 }
 
@@ -279,7 +280,7 @@ static bool read_program(parser *p, tn_fused *program) {
   for (size_t i = 0; i < p->operands.count; i++) {
     program->operand_dtype[i] = tn_graph_type(graph, p->operands.at[i])->dtype;
   }
-  if (!tn_parser_expect(&p->base, '{', "{ belongs here")) return false;
+  if (!tn_parser_expect(&p->base, '{', "{ is expected here")) return false;
   while (!tn_parser_take(&p->base, '}')) {
     if (program->step_count == TN_FUSED_STEP_LIMIT) {
       return tn_parser_fail(&p->base, p->base.token.at, "too many steps");
@@ -299,7 +300,7 @@ static bool type_fault(parser *p, tn_op op, const char *reason) {
   return true;
 }
 
-/* The builder takes a program on trust, because only passes make them; a text is not trusted. */
+/* The builder trusts fused programs, because only passes make them; text is not trusted. */
 static bool program_fits(parser *p, const tn_attrs *attrs) {
   const tn_graph *graph = p->base.builder.graph;
   tn_type in[TN_FUSED_OPERAND_LIMIT], out = { attrs->dtype, attrs->shape };
@@ -315,7 +316,7 @@ static bool pick_fits(parser *p, tn_attrs *attrs) {
   const tn_graph *graph = p->base.builder.graph;
   if (p->operands.count != 1 || p->operands.at[0] == TN_ERROR_VALUE) return true;
   const tn_node *branch = tn_graph_node(graph, p->operands.at[0]);
-  if (branch->op != TN_OP_IF) return !type_fault(p, TN_OP_PICK, "its operand is no if");
+  if (branch->op != TN_OP_IF) return !type_fault(p, TN_OP_PICK, "its operand is not an if");
   const tn_region *region = &graph->regions.at[branch->attrs->region[0]];
   if (attrs->index >= region->results.count) return !type_fault(p, TN_OP_PICK, "there is no such result");
   const tn_type *type = tn_graph_type(graph, region->results.at[attrs->index]);
@@ -344,7 +345,7 @@ static tn_value make(parser *p, tn_op op, tn_attrs *attrs, tn_span at) {
   return value;
 }
 
-/* A written type is checked, and gives no type of its own. */
+/* A written type is only checked. */
 static bool check_type(parser *p, tn_op op, tn_value value) {
   tn_type written;
   if (!tn_parser_take(&p->base, ':')) return true;
@@ -392,7 +393,7 @@ static bool read_statements(parser *p);
 /* block = "{" { statement } "yield" values "}" */
 static uint32_t read_block(parser *p) {
   tn_builder *builder = &p->base.builder.base;
-  if (!tn_parser_expect(&p->base, '{', "a branch belongs here: { ... }")) return 0;
+  if (!tn_parser_expect(&p->base, '{', "a branch is expected here: { ... }")) return 0;
   if (p->depth == TN_REGION_DEPTH_LIMIT) {
     p->base.failed = true;
     tn_report(p->base.diags, TN_DIAG_E_NESTING_LIMIT, p->base.last.at,
@@ -412,10 +413,10 @@ static uint32_t read_block(parser *p) {
   p->depth++;
   bool ok = read_statements(p);
   if (ok && !tn_parser_take_word(&p->base, "yield")) {
-    ok = tn_parser_fail(&p->base, p->base.token.at, "an operation or yield belongs here");
+    ok = tn_parser_fail(&p->base, p->base.token.at, "an operation or yield is expected here");
   }
   p->operands.count = 0;
-  ok = ok && read_values(p) && no_ifs(p, TN_OP_IF) && tn_parser_expect(&p->base, '}', "} belongs here");
+  ok = ok && read_values(p) && no_ifs(p, TN_OP_IF) && tn_parser_expect(&p->base, '}', "} is expected here");
   p->depth--;
   uint32_t region = builder->methods->region_end(builder, p->operands.at, ok ? (int)p->operands.count : 0);
   settle_fault(p);
@@ -440,7 +441,7 @@ static bool read_if(parser *p, tn_value *out) {
   uint32_t then_region = read_block(p);
   if (then_region == 0) return false;
   if (!tn_parser_take_word(&p->base, "else")) {
-    return tn_parser_fail(&p->base, p->base.token.at, "else belongs here");
+    return tn_parser_fail(&p->base, p->base.token.at, "else is expected here");
   }
   uint32_t else_region = read_block(p);
   if (else_region == 0) return false;
@@ -463,7 +464,7 @@ static bool read_statements(parser *p) {
     tn_token label = p->base.token;
     tn_value value;
     tn_parser_advance(&p->base);
-    if (!tn_parser_expect(&p->base, '=', "= belongs here")) return false;
+    if (!tn_parser_expect(&p->base, '=', "= is expected here")) return false;
     bool ok = tn_parser_take_word(&p->base, "if") ? read_if(p, &value) : read_operation(p, &value);
     if (!ok || !define(p, label, value)) return false;
   }
@@ -482,7 +483,7 @@ static bool read_source(parser *p) {
   tn_name name = 0;
   tn_type type;
   if (label.kind != TN_TOKEN_VALUE)
-    return tn_parser_fail(&p->base, label.at, "an input belongs here: %x: f32[2]");
+    return tn_parser_fail(&p->base, label.at, "an input is expected here: %x: f32[2]");
   tn_parser_advance(&p->base);
   if (p->base.token.kind == TN_TOKEN_STRING) {
     name = tn_parser_string(&p->base, p->base.token);
@@ -491,7 +492,8 @@ static bool read_source(parser *p) {
     name = tn_names_intern(p->base.names, label.text);
     if (name == 0) return tn_parser_no_memory(&p->base);
   }
-  if (p->base.failed || !tn_parser_expect(&p->base, ':', "the type belongs here: %x: f32[2]")) return false;
+  if (p->base.failed) return false;
+  if (!tn_parser_expect(&p->base, ':', "the type is expected here: %x: f32[2]")) return false;
   if (!tn_parser_type(&p->base, &type)) return false;
   builder->at = tn_span_join(label.at, p->base.last.at);
   tn_value value = param ? tn_build_param(builder, name, &type) : tn_build_input(builder, name, &type);
@@ -510,12 +512,12 @@ static bool read_output(parser *p) {
   } else if (token.kind == TN_TOKEN_STRING) {
     name = tn_parser_string(&p->base, token);
   } else if (token.kind != TN_TOKEN_VALUE) {
-    return tn_parser_fail(&p->base, token.at, "an output belongs here: loss=%1");
+    return tn_parser_fail(&p->base, token.at, "an output is expected here: loss=%1");
   }
   if (p->base.failed) return false;
   if (token.kind != TN_TOKEN_VALUE) {
     tn_parser_advance(&p->base);
-    if (!tn_parser_expect(&p->base, '=', "the value of the output belongs here: loss=%1")) return false;
+    if (!tn_parser_expect(&p->base, '=', "the value of the output is expected here: loss=%1")) return false;
   }
   token = p->base.token;
   if (!read_value(p, &value)) return false;
@@ -531,23 +533,23 @@ static bool read_graph(parser *p) {
   tn_graph_parser *base = &p->base;
   if (!tn_parser_take_word(base, "graph"))
     return tn_parser_fail(base, base->token.at, "the text begins with graph");
-  if (!tn_parser_expect(base, '(', "( belongs here")) return false;
+  if (!tn_parser_expect(base, '(', "( is expected here")) return false;
   for (bool first = true; !tn_parser_is(base, ')'); first = false) {
-    if (!first && !tn_parser_expect(base, ',', "a comma or ) belongs here")) return false;
+    if (!first && !tn_parser_expect(base, ',', "a comma or ) is expected here")) return false;
     if (!read_source(p)) return false;
   }
   tn_parser_advance(base);
-  if (!tn_parser_expect(base, '{', "{ belongs here") || !read_statements(p)) return false;
+  if (!tn_parser_expect(base, '{', "{ is expected here") || !read_statements(p)) return false;
   if (!tn_parser_take_word(base, "return")) {
-    return tn_parser_fail(base, base->token.at, "an operation or return belongs here");
+    return tn_parser_fail(base, base->token.at, "an operation or return is expected here");
   }
   for (bool first = true; !tn_parser_is(base, '}'); first = false) {
-    if (!first && !tn_parser_expect(base, ',', "a comma or } belongs here")) return false;
+    if (!first && !tn_parser_expect(base, ',', "a comma or } is expected here")) return false;
     if (!read_output(p)) return false;
   }
   tn_parser_advance(base);
   return base->token.kind == TN_TOKEN_END ||
-         tn_parser_fail(base, base->token.at, "the text goes on after its end");
+         tn_parser_fail(base, base->token.at, "the text continues after its end");
 }
 
 bool tn_graph_parse(tn_graph *out, tn_heap *heap, tn_names *names, uint32_t file, tn_diags *diags) {

@@ -1,4 +1,4 @@
-/* graph/parse_attrs.c: types, attributes and literals of graph text. */
+/* graph/parse_attrs.c: parses the types, attributes and literals of graph text. */
 #include "base/number.h"
 #include "graph/parse.h"
 
@@ -6,7 +6,7 @@
 
 static bool read_i64(tn_graph_parser *p, int64_t *out) {
   if (p->token.kind != TN_TOKEN_WORD || !tn_number_parse_i64(p->token.text, out)) {
-    return tn_parser_fail(p, p->token.at, "an integer belongs here");
+    return tn_parser_fail(p, p->token.at, "an integer is expected here");
   }
   tn_parser_advance(p);
   return true;
@@ -26,7 +26,7 @@ static bool read_index(tn_graph_parser *p, uint64_t *out) {
 
 bool tn_parser_number(tn_graph_parser *p, double *out) {
   if (p->token.kind != TN_TOKEN_WORD || !tn_number_parse_f64(p->token.text, out)) {
-    return tn_parser_fail(p, p->token.at, "a number belongs here");
+    return tn_parser_fail(p, p->token.at, "a number is expected here");
   }
   tn_parser_advance(p);
   return true;
@@ -34,7 +34,7 @@ bool tn_parser_number(tn_graph_parser *p, double *out) {
 
 bool tn_parser_dtype(tn_graph_parser *p, tn_dtype *out) {
   if (p->token.kind != TN_TOKEN_WORD || !tn_dtype_find(p->token.text, out)) {
-    return tn_parser_fail(p, p->token.at, "a dtype belongs here");
+    return tn_parser_fail(p, p->token.at, "a dtype is expected here");
   }
   tn_parser_advance(p);
   return true;
@@ -67,9 +67,9 @@ static bool rank_limit(tn_graph_parser *p) {
 /* shape = "[" [ dim { "," dim } ] "]" */
 static bool read_shape(tn_graph_parser *p, tn_shape *out) {
   tn_shape shape = { .rank = 0 };
-  if (!tn_parser_expect(p, '[', "a shape belongs here: [2, 3]")) return false;
+  if (!tn_parser_expect(p, '[', "a shape is expected here: [2, 3]")) return false;
   while (!tn_parser_is(p, ']')) {
-    if (shape.rank > 0 && !tn_parser_expect(p, ',', "a comma or ] belongs here")) return false;
+    if (shape.rank > 0 && !tn_parser_expect(p, ',', "a comma or ] is expected here")) return false;
     if (shape.rank == TN_RANK_LIMIT) return rank_limit(p);
     if (!read_dim(p, &shape.dim[shape.rank++])) return false;
   }
@@ -86,9 +86,9 @@ bool tn_parser_type(tn_graph_parser *p, tn_type *out) {
 /* numbers = "[" [ integer { "," integer } ] "]" , at most `limit` */
 static bool read_numbers(tn_graph_parser *p, int limit, int64_t *out, int *count) {
   *count = 0;
-  if (!tn_parser_expect(p, '[', "a list belongs here: [0, 1]")) return false;
+  if (!tn_parser_expect(p, '[', "a list is expected here: [0, 1]")) return false;
   while (!tn_parser_is(p, ']')) {
-    if (*count > 0 && !tn_parser_expect(p, ',', "a comma or ] belongs here")) return false;
+    if (*count > 0 && !tn_parser_expect(p, ',', "a comma or ] is expected here")) return false;
     if (*count == limit) return tn_parser_fail(p, p->token.at, "too many numbers");
     if (!read_i64(p, &out[(*count)++])) return false;
   }
@@ -149,7 +149,7 @@ static bool read_element(tn_graph_parser *p, tn_dtype dtype, void *at) {
     case TN_DTYPE_COUNT: break;
   }
   bool word = p->token.kind == TN_TOKEN_WORD || p->token.kind == TN_TOKEN_STRING;
-  if (!ok || !word) return tn_parser_fail(p, p->token.at, "an element of the literal belongs here");
+  if (!ok || !word) return tn_parser_fail(p, p->token.at, "an element of the literal is expected here");
   tn_parser_advance(p);
   return true;
 }
@@ -186,14 +186,14 @@ static bool read_literal(tn_graph_parser *p, tn_tensor *out) {
 static bool read_flag(tn_graph_parser *p, bool *out) {
   *out = tn_parser_is_word(p, "true");
   if (!*out && !tn_parser_is_word(p, "false"))
-    return tn_parser_fail(p, p->token.at, "true or false belongs here");
+    return tn_parser_fail(p, p->token.at, "true or false is expected here");
   tn_parser_advance(p);
   return true;
 }
 
 static bool read_name(tn_graph_parser *p, tn_name *out) {
   tn_token token = p->token;
-  if (token.kind != TN_TOKEN_STRING) return tn_parser_fail(p, token.at, "a text in quotes belongs here");
+  if (token.kind != TN_TOKEN_STRING) return tn_parser_fail(p, token.at, "a text in quotes is expected here");
   *out = tn_parser_string(p, token);
   tn_parser_advance(p);
   return *out != 0;
@@ -261,10 +261,10 @@ static bool read_key(tn_graph_parser *p, tn_op op, tn_attr_set *which, bool *arg
     tn_parser_advance(p);
     return tn_parser_expect(p, '=', "an attribute has a value: axis=0");
   }
-  return tn_parser_fail(p, key.at, "the name of an attribute belongs here");
+  return tn_parser_fail(p, key.at, "the name of an attribute is expected here");
 }
 
-/* What an attribute means where it is not written. */
+/* The default of an attribute. */
 static tn_attrs left_out(tn_op op) {
   tn_attrs attrs = { 0 };
   if (tn_op_sig_of(op)->attrs & TN_ATTR_AXES) attrs.axis_count = -1;
@@ -279,7 +279,7 @@ bool tn_parser_attrs(tn_graph_parser *p, tn_op op, tn_attrs *out, tn_tensor *lit
   *out = left_out(op);
   if (!tn_parser_take(p, '{')) return true;
   while (!tn_parser_is(p, '}')) {
-    if (!first && !tn_parser_expect(p, ',', "a comma or } belongs here")) return false;
+    if (!first && !tn_parser_expect(p, ',', "a comma or } is expected here")) return false;
     if (!read_key(p, op, &which, &argument) || !read_attr(p, which, argument, out, literal)) return false;
     first = false;
   }

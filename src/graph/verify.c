@@ -1,8 +1,7 @@
-/* graph/verify.c: whether a graph is what graph.h promises.
+/* graph/verify.c: checks that a graph is valid, as graph.h defines it.
  *
- * Run after lowering and after every pass, in tests always. It trusts nothing:
- * types are inferred anew, attributes must be what normalising them gives, and
- * a value may be used only where it can be seen. */
+ * Run after lowering and after every pass, in tests always. It trusts nothing: types are inferred
+ * again, attributes must be normalised, and a value may be used only where it is visible. */
 #include "graph/internal.h"
 
 #define FEW_OPERANDS 8
@@ -22,7 +21,7 @@ static problem check_owner(const tn_graph *graph, uint32_t r) {
   if (region->owner == TN_ERROR_VALUE) return "a region without an if";
   if (region->owner >= graph->nodes.count) return "a region of a node that is not there";
   const tn_node *owner = tn_graph_node(graph, region->owner);
-  if (owner->op != TN_OP_IF) return "a region of a node that is no if";
+  if (owner->op != TN_OP_IF) return "a region of a node that is not an if";
   bool first = owner->attrs->region[0] == r, second = owner->attrs->region[1] == r;
   if (first == second) return "an if and its regions do not name each other";
   return owner->region == region->parent ? NULL : "a region outside of the region of its if";
@@ -87,7 +86,8 @@ static problem check_operands(const tn_graph *graph, tn_value value) {
     const tn_node *from = tn_graph_node(graph, operand);
     if (!sees(graph, node->region, from->region)) return "an operand cannot be seen from where it is used";
     if ((from->op == TN_OP_IF) != (node->op == TN_OP_PICK)) {
-      return from->op == TN_OP_IF ? "an if is used other than by pick" : "a pick of something that is no if";
+      return from->op == TN_OP_IF ? "an if is used other than by pick"
+                                  : "a pick of something that is not an if";
     }
   }
   return NULL;
@@ -163,7 +163,7 @@ static problem check_node(const tn_graph *graph, tn_value value) {
 
 /* ---- the interface ---- */
 
-/* `list` holds exactly the nodes of this op, in order, and all of them stand outside of branches. */
+/* `list` holds exactly the nodes of this op, in order, and all of them are outside of branches. */
 static problem check_list(const tn_graph *graph, tn_op op, const tn_value *list, size_t count) {
   size_t found = 0;
   for (size_t v = 1; v < graph->nodes.count; v++) {

@@ -1,8 +1,7 @@
-/* launch/mpi.c: the ranks that mpirun or srun has started.
+/* launch/mpi.c: joins the ranks that mpirun or srun has started.
  *
- * What they put into the environment says that there are others, and which MPI
- * they speak. The module with the transport (cluster/mpi) lies beside the program,
- * or where it is installed; it is loaded only here. */
+ * Environment variables tell the number of ranks and the MPI they use. The module with the
+ * transport (cluster/mpi) is beside the program, or where it is installed; it is loaded only here. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -54,7 +53,8 @@ int tn_launch_mpi_local(void) {
 /* Why this launcher cannot be joined; NULL: it can. */
 static const char *obstacle(void) {
   if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK")) return NULL;
-  if (getenv("PMI_RANK")) return "the launcher speaks PMI, which Open MPI does not; srun needs --mpi=pmix";
+  if (getenv("PMI_RANK"))
+    return "the launcher uses PMI, which Open MPI does not support; srun needs --mpi=pmix";
   return "srun was called without --mpi=pmix";
 }
 

@@ -1,10 +1,9 @@
-/* op/normalise.c: attributes as users write them, made into what rules read.
+/* op/normalise.c: converts attributes as users write them to the form that rules read.
  *
- * Front ends say -1 for the last axis, leave out the end of a slice, and let
- * reshape work out a length. All of that is settled here, once for every
- * language, and the rules and kernels see plain numbers in range. Only lengths
- * that are names cannot be settled yet; those attributes stay as written and
- * come through here again when the names are bound. */
+ * Front ends pass -1 for the last axis, leave out the end of a slice, and let reshape infer a
+ * length. All of that is resolved here, once for every language; rules and kernels see plain
+ * numbers in range. Attributes that depend on named lengths stay as written and are normalised
+ * again when the names are bound. */
 #include <string.h>
 
 #include "op/fault.h"
@@ -65,8 +64,8 @@ static bool normalise_axes(normaliser *n) {
   return true;
 }
 
-/* A length that is not known yet may be squeezed when it is asked for by its axis; the
- * reshape that this becomes will tell. */
+/* A length that is not known yet may be squeezed if its axis is given; the resulting reshape checks
+ * it. */
 static bool normalise_squeeze(normaliser *n) {
   bool chosen[TN_RANK_LIMIT] = { false };
   const tn_shape *shape = &n->args.in[0].shape;
@@ -85,7 +84,7 @@ static bool normalise_squeeze(normaliser *n) {
   return true;
 }
 
-/* Whether the axes are a permutation is for the rule to say; it shows them as given. */
+/* The rule checks whether the axes are a permutation; its diagnostic shows them as given. */
 static bool normalise_permutation(normaliser *n) {
   int rank = n->args.in[0].shape.rank, axis;
   if (n->attrs->axis_count > TN_RANK_LIMIT) return tn_op_fail_rank_limit(&n->args, n->attrs->axis_count);
@@ -138,7 +137,7 @@ static bool normalise_reshape(normaliser *n) {
   int open = -1;
   for (int i = 0; i < rest.rank; i++) {
     if (rest.dim[i] != TN_DIM_UNKNOWN) continue;
-    if (open >= 0) return infer_fault(n, "only one length can be worked out");
+    if (open >= 0) return infer_fault(n, "only one length can be inferred");
     open = i;
     rest.dim[i] = 1;
   }

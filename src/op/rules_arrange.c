@@ -1,10 +1,8 @@
-/* op/rules_arrange.c: shapes of operations that move elements about.
+/* op/rules_arrange.c: shape rules of operations that rearrange elements.
  *
- * Each rule answers for lengths that are names, too: where the arithmetic
- * leaves a length as it is the name stays, where it would change it the result
- * is unknown until the names are bound. Attributes are normalised before
- * (normalise.c); what could not be computed for want of a length is still as
- * the user wrote it. */
+ * Each rule handles symbolic lengths too: a length that does not change keeps its name; one that
+ * changes is unknown until the names are bound. Attributes are normalised before (normalise.c);
+ * those that depend on an unknown length are still as the user wrote them. */
 #include "op/internal.h"
 
 static bool shape_fault(const tn_op_args *args, const tn_shape *right, int dimension, const char *reason) {
@@ -38,13 +36,13 @@ static int count_unknown(const tn_shape *shape) {
   return count;
 }
 
-/* Accepted when both products are certainly equal, or when one holds a length nobody knows. */
+/* Accepted if both products are certainly equal, or if one contains an unknown length. */
 bool tn_op_shape_reshape(const tn_op_args *args, tn_type *out) {
   tn_product from, to;
   tn_type wanted = { args->in[0].dtype, args->attrs->shape };
   if (count_unknown(&wanted.shape) > 1) {
     return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_INFER, .left = args->in[0], .right = wanted,
-                                        .reason = "only one length can be worked out" });
+                                        .reason = "only one length can be inferred" });
   }
   if (!tn_product_of(&args->in[0].shape, &from)) return tn_op_check_size(args, &args->in[0]);
   if (!tn_product_of(&wanted.shape, &to)) return tn_op_check_size(args, &wanted);
@@ -75,7 +73,7 @@ bool tn_op_shape_transpose(const tn_op_args *args, tn_type *out) {
   return tn_op_fail(args, fault);
 }
 
-/* A length the target leaves open is the operand's, unless that may still stretch. */
+/* An unknown length of the target is the operand's, unless that may still stretch. */
 static bool stretch(int64_t from, int64_t to, int64_t *out) {
   *out = to;
   if (from == 1 || from == to || from == TN_DIM_UNKNOWN) return true;
@@ -104,8 +102,8 @@ static int64_t steps_between(int64_t low, int64_t high, int64_t step) {
   return high > low ? (high - low - 1) / step + 1 : 0;
 }
 
-/* The bounds are strict, so two of them counted from the same end tell the length whatever
- * the axis turns out to be. */
+/* The bounds are strict, so two bounds counted from the same end give the length, whatever the
+ * length of the axis. */
 static int64_t slice_length(int64_t dim, int64_t low, int64_t high, int64_t step) {
   if (tn_dim_is_known(dim)) return steps_between(low, high, step);
   bool to_end = high == INT64_MAX;
@@ -154,7 +152,7 @@ bool tn_op_shape_pad(const tn_op_args *args, tn_type *out) {
 
 /* ---- concat ---- */
 
-/* Joins all axes but one, which is the left one's. */
+/* Unifies all axes except one, which is taken from the left. */
 static bool join_beside(const tn_shape *left, const tn_shape *right, int axis, tn_shape *out,
                         int *dimension) {
   tn_shape other = *right;
@@ -162,8 +160,8 @@ static bool join_beside(const tn_shape *left, const tn_shape *right, int axis, t
   return tn_shape_join(left, &other, out, dimension);
 }
 
-/* Names the first operand that this one does not fit; what they have become together is
- * nothing the user wrote. */
+/* Names the first operand that this one does not match, because the user never wrote the combined
+ * shape. */
 static bool join_fault(const tn_op_args *args, int operand) {
   tn_fault fault = { .kind = TN_FAULT_JOIN, .operand = operand, .right = args->in[operand] };
   tn_shape ignored;
@@ -199,7 +197,7 @@ static bool check_window(const tn_op_args *args) {
   return true;
 }
 
-/* How many windows stand along axis 1 or 2 of an image; false when not even one does. */
+/* The number of windows along axis 1 or 2 of an image; false if there is none. */
 static bool window_places(const tn_attrs *attrs, int64_t dim, int which, int64_t *out) {
   int64_t around = attrs->low[which] + attrs->high[which], window = attrs->window[which];
   if (!tn_dim_is_known(dim)) {   /* a stride of 1 over padding that makes up for the window keeps it */
@@ -236,7 +234,7 @@ bool tn_op_shape_patches(const tn_op_args *args, tn_type *out) {
   return patches_of(args, &args->in[0].shape, &out->shape);
 }
 
-/* The number of images and channels of the result may be left open: the patches tell. */
+/* The number of images and channels of the result may be left out: they follow from the patches. */
 static void complete_image(const tn_attrs *attrs, const tn_shape *patches, tn_shape *image) {
   int64_t area = (int64_t)attrs->window[0] * attrs->window[1], depth = patches->dim[3];
   if (image->dim[0] == TN_DIM_UNKNOWN) image->dim[0] = patches->dim[0];

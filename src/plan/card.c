@@ -4,7 +4,8 @@
  * out at once. What the host gives in a run (inputs, and how far draws are shifted) lies in one piece of
  * memory on either side, and so does what it gets back (the fault, and the outputs): a run is one copy there,
  * the kernels, and one copy back. A plan without a condition is recorded in its second run and from then on
- * launched as one.
+ * launched as one. Where the next inputs are taken while a run goes on, the host has that memory twice, and a
+ * recording for each.
  *
  * Parameters that live on the card (backend/cuda/resident.h) are used where they are. Others are sent before
  * every run, and fetched after one that changes them. */
@@ -31,7 +32,9 @@ struct tn_plan_card {
   tn_card *card;
   carried *inputs, *params;
   uint64_t shift;
-  char *given, *staged; /* on the card and on the host; the shift comes first */
+  char *given, *staged[2]; /* on the card and on the host; the shift comes first */
+  int filled, sent;        /* which of the host's the next run sends; which the last one did, or still does */
+  bool running;            /* it was started and not finished */
   size_t given_bytes;
   char *results, *shown; /* on the card and on the host; the fault comes first */
   size_t result_bytes;
@@ -41,7 +44,7 @@ struct tn_plan_card {
   char *constants;
   char *host_room;       /* for what the host computes in a run */
   size_t host_bytes;
-  tn_card_recording *recording;
+  tn_card_recording *recordings[2]; /* for what is staged here, or there */
   bool recordable;
   bool serial;           /* steps are recorded one after another */
   uint64_t runs;
@@ -196,13 +199,15 @@ bool tn_plan_get_card_memory(tn_plan *plan, tn_fault *fault) {
   lay_out(plan);
   lay_out_scratch(plan);
   c->given = tn_card_allocate(c->card, c->given_bytes);
-  c->staged = tn_card_host_allocate(c->card, c->given_bytes);
+  c->staged[0] = tn_card_host_allocate(c->card, c->given_bytes);
+  if (plan->options.ahead) c->staged[1] = tn_card_host_allocate(c->card, c->given_bytes);
   c->results = tn_card_allocate(c->card, c->result_bytes);
   c->shown = tn_card_host_allocate(c->card, c->result_bytes);
   plan->bases.at[0].data = tn_card_allocate(c->card, plan->block_bytes);
   plan->scratch = tn_card_allocate(c->card, plan->scratch_bytes);
-  bool ok = c->given && c->staged && c->results && c->shown && plan->bases.at[0].data && plan->scratch &&
-            place_inputs(plan) && send_constants(plan) && tn_card_clear(c->card, c->results, RESULT_START);
+  bool ok = c->given && c->staged[0] && (c->staged[1] || !plan->options.ahead) && c->results && c->shown &&
+            plan->bases.at[0].data && plan->scratch && place_inputs(plan) && send_constants(plan) &&
+            tn_card_clear(c->card, c->results, RESULT_START);
   if (!ok) return tn_card_fail(c->card, fault);
   if (!make_host_room(plan)) return no_memory(fault);
   place_outputs(plan);
@@ -213,15 +218,23 @@ bool tn_plan_get_card_memory(tn_plan *plan, tn_fault *fault) {
   return true;
 }
 
+static void forget_recordings(tn_plan_card *c) {
+  for (int i = 0; i < 2; i++) {
+    tn_card_forget(c->card, c->recordings[i]);
+    c->recordings[i] = NULL;
+  }
+}
+
 void tn_plan_free_card(tn_plan *plan) {
   tn_plan_card *c = plan->card;
-  tn_card_forget(c->card, c->recording);
+  if (c->running) (void)tn_card_wait(c->card, NULL, NULL);
+  forget_recordings(c);
   for (size_t i = 0; c->inputs && i < plan->graph->inputs.count; i++)
     tn_card_release(c->card, c->inputs[i].there);
   for (size_t i = 0; c->params && i < plan->graph->params.count; i++)
     tn_card_release(c->card, c->params[i].there);
   tn_card_release(c->card, c->given);
-  tn_card_host_release(c->card, c->staged);
+  for (int i = 0; i < 2; i++) tn_card_host_release(c->card, c->staged[i]);
   tn_card_release(c->card, c->results);
   tn_card_host_release(c->card, c->shown);
   tn_card_release(c->card, c->constants);
@@ -249,10 +262,7 @@ char *tn_plan_bind_card_param(tn_plan *plan, int index, const tn_view *view) {
   param->bytes = (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);
   if (!lives && !param->there) param->there = tn_card_allocate(c->card, param->bytes);
   char *at = lives ? lives : param->there;
-  if (at != plan->bases.at[tn_plan_param_base(plan, index)].data) {
-    tn_card_forget(c->card, c->recording);
-    c->recording = NULL;
-  }
+  if (at != plan->bases.at[tn_plan_param_base(plan, index)].data) forget_recordings(c);
   return at;
 }
 
@@ -267,17 +277,26 @@ tn_view tn_plan_card_output(const tn_plan *plan, int index) {
 
 /* ---- running ---- */
 
-/* Inputs into the memory that goes to the card; what is large, and parameters that do not live there, on
- * their way. */
+/* Into the memory that a run which goes on does not send. */
+void tn_plan_prepare_on_card(tn_plan *plan) {
+  tn_plan_card *c = plan->card;
+  c->filled = c->running && plan->options.ahead ? 1 - c->sent : c->sent;
+  char *to = c->staged[c->filled];
+  memcpy(to, &c->shift, sizeof c->shift);
+  for (size_t i = 0; i < plan->graph->inputs.count; i++) {
+    const carried *input = &c->inputs[i];
+    if (input->host && input->staged && input->bytes > 0)
+      memcpy(to + input->offset, input->host, input->bytes);
+  }
+}
+
+/* What is large, and parameters that do not live on the card. */
 static bool send_values(tn_plan *plan) {
   tn_plan_card *c = plan->card;
   bool ok = tn_card_enter(c->card) && tn_card_settle(c->card);
-  memcpy(c->staged, &c->shift, sizeof c->shift);
   for (size_t i = 0; ok && i < plan->graph->inputs.count; i++) {
     const carried *input = &c->inputs[i];
-    if (!input->host) continue;
-    if (input->staged && input->bytes > 0) memcpy(c->staged + input->offset, input->host, input->bytes);
-    if (!input->staged) ok = tn_card_put(c->card, input->there, input->host, input->bytes);
+    if (input->host && !input->staged) ok = tn_card_put(c->card, input->there, input->host, input->bytes);
   }
   for (size_t i = 0; ok && i < plan->graph->params.count; i++) {
     const carried *param = &c->params[i];
@@ -302,7 +321,7 @@ static bool look_for_fault(tn_plan *plan, tn_fault *fault) {
 static bool wait_for_results(tn_plan *plan, size_t bytes, tn_fault *fault) {
   tn_plan_card *c = plan->card;
   bool may_stop = plan->first_write == TN_PLAN_END;
-  if (!c->recording || bytes < c->result_bytes) tn_card_get(c->card, c->shown, c->results, bytes);
+  if (!c->recordings[c->sent] || bytes < c->result_bytes) tn_card_get(c->card, c->shown, c->results, bytes);
   if (!tn_card_wait(c->card, plan->heap->stop, may_stop ? (card_fault *)c->results : NULL))
     return tn_card_fail(c->card, fault);
   return look_for_fault(plan, fault);
@@ -368,7 +387,8 @@ static bool queue_run(tn_plan *plan, bool (*queue_them)(tn_plan *, tn_fault *), 
   const tn_card_queue before = *queue;
   queue->fault = (card_fault *)c->results;
   queue->shift = (const uint64_t *)c->given;
-  bool ok = tn_card_put(c->card, c->given, c->staged, c->given_bytes) || tn_card_fail(c->card, fault);
+  bool ok = tn_card_put(c->card, c->given, c->staged[c->sent], c->given_bytes) ||
+            tn_card_fail(c->card, fault);
   ok = ok && queue_them(plan, fault);
   queue->fault = before.fault;
   queue->shift = before.shift;
@@ -440,8 +460,8 @@ static bool record_as(tn_plan *plan, bool (*queue_them)(tn_plan *, tn_fault *), 
   if (!tn_card_record(c->card)) return tn_card_fail(c->card, fault);
   bool ok = queue_run(plan, queue_them, fault) && tn_card_get(c->card, c->shown, c->results, c->result_bytes);
   if (!ok) return tn_card_unrecord(c->card), false;
-  c->recording = tn_card_recorded(c->card);
-  return c->recording || tn_card_fail(c->card, fault);
+  c->recordings[c->sent] = tn_card_recorded(c->card);
+  return c->recordings[c->sent] || tn_card_fail(c->card, fault);
 }
 
 /* Where the steps cannot be ordered they wait for each other. */
@@ -457,10 +477,11 @@ static bool record(tn_plan *plan, tn_fault *fault) {
 /* The first run is not recorded: many plans run once. */
 static bool start(tn_plan *plan, tn_fault *fault) {
   tn_plan_card *c = plan->card;
+  c->sent = c->filled;
   if (!send_values(plan)) return tn_card_fail(c->card, fault);
   if (!c->recordable || c->runs++ == 0) return queue_run(plan, queue_steps, fault);
-  if (!c->recording && !record(plan, fault)) return false;
-  return tn_card_replay(c->card, c->recording) || tn_card_fail(c->card, fault);
+  if (!c->recordings[c->sent] && !record(plan, fault)) return false;
+  return tn_card_replay(c->card, c->recordings[c->sent]) || tn_card_fail(c->card, fault);
 }
 
 /* Parameters that the run has changed and that do not live on the card. */
@@ -496,12 +517,16 @@ static bool give_results(tn_plan *plan, tn_fault *fault) {
   return true;
 }
 
-bool tn_plan_run_on_card(tn_plan *plan, tn_fault *fault) {
+bool tn_plan_start_on_card(tn_plan *plan, tn_fault *fault) {
   tn_plan_card *c = plan->card;
-  if (!start(plan, fault)) {
-    (void)tn_card_wait(c->card, NULL, NULL);
-    return false;
-  }
+  c->running = start(plan, fault);
+  if (!c->running) (void)tn_card_wait(c->card, NULL, NULL);
+  return c->running;
+}
+
+bool tn_plan_finish_on_card(tn_plan *plan, tn_fault *fault) {
+  tn_plan_card *c = plan->card;
+  c->running = false;
   if (!wait_for_results(plan, c->result_bytes, fault)) return false;
   if (!fetch_params(plan)) return tn_card_fail(c->card, fault);
   return give_results(plan, fault);

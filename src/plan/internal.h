@@ -1,16 +1,13 @@
-/* plan/internal.h: what the files of plan/ share.
+/* plan/internal.h: shared by the files of plan/.
  *
- * schedule.c walks the graph and writes down steps, places and the life of
- * every storage; windows.c finds what it is to make for each reader;
- * merge.c and bands.c save trips to memory: pairs of steps that become one,
- * and steps that go through their rows together; lanes.c lets threads have
- * such rows of their own;
- * memory.c gives storages their offsets; plan.c binds and runs; card.c does
- * so on a card, where order.c says which steps may go side by side.
+ * schedule.c walks the graph and creates steps, locations and the lifetime of every storage;
+ * windows.c finds image windows that are made separately for each reader; merge.c and bands.c save
+ * memory traffic: pairs of steps become one, and steps process their rows together; lanes.c lets
+ * each thread take its own bands of rows; memory.c assigns offsets to storages; plan.c binds and
+ * runs; card.c does so on a GPU, where order.c says which steps may run in parallel.
  *
- * Time is the number of a step. Jumps only go forward, so a value is alive
- * from the step that writes it to the last step that reads it, and that
- * interval is right whichever branch runs. */
+ * Time is the index of a step. Jumps only go forward, so a value is live from the step that writes
+ * it to the last step that reads it, whichever branch runs. */
 #ifndef TN_PLAN_INTERNAL_H
 #define TN_PLAN_INTERNAL_H
 
@@ -26,7 +23,7 @@ typedef enum {
   TN_STEP_JUMP_UNLESS /* in[0] is the condition */
 } tn_step_kind;
 
-/* What a thread needs to go through bands of its own. */
+/* What a thread needs to process its own bands. */
 typedef struct {
   tn_view *views;        /* of all steps that go together */
   tn_kernel_call *calls; /* by step */
@@ -58,24 +55,24 @@ typedef struct {
 
 #define TN_PLAN_BAND_OPERANDS 32 /* of a step that goes band by band, at most */
 
-/* A piece of memory: in the block, or somebody else's. */
+/* A piece of memory: in the block, or owned by the caller. */
 typedef struct {
   int32_t base; /* index into plan->bases */
   size_t offset, bytes;
   int32_t first, last; /* steps that write and last read it */
   bool taken;          /* its place was handed to an in-place result */
-  bool banded;         /* holds one band only, which every band writes anew */
+  bool banded;         /* holds one band only, which every band overwrites */
   bool output;         /* must survive the run */
 } tn_storage;
 
-/* Where a value is: a view into a storage. The view's data pointer is unused. */
+/* The location of a value: a view into a storage. The view's data pointer is unused. */
 typedef struct {
   int32_t storage; /* -1: nowhere */
   int64_t offset;  /* bytes */
   tn_view view;
 } tn_location;
 
-/* A view that is patched when its base moves. */
+/* A view whose data pointer is updated when its base moves. */
 typedef struct {
   int32_t storage;
   int64_t offset;
@@ -135,16 +132,16 @@ struct tn_plan {
 
 /* Finds windows that only products read (windows.c). False when memory runs out. */
 bool tn_plan_find_windows(tn_plan *plan, tn_fault *fault);
-/* Whether a back end that reads windows in their image is to multiply these with so many columns. */
-bool tn_plan_suits_windows(const tn_attrs *attrs, const tn_type *image, const tn_type *windows,
+/* Whether the back end, which reads windows in their image, is to multiply these with so many columns. */
+bool tn_plan_suits_windows(const tn_plan *plan, const tn_type *image, const tn_type *windows,
                            int64_t columns);
 /* Fills in steps, storages and locations. False with *fault. */
 bool tn_plan_schedule(tn_plan *plan, tn_fault *fault);
-/* Makes one step of two where the back end can. False when memory runs out. */
+/* Merges two steps into one if the back end can. False when memory runs out. */
 bool tn_plan_merge_steps(tn_plan *plan, tn_fault *fault);
-/* Lets steps that work row by row go through their rows together. False when memory runs out. */
+/* Groups steps that work row by row into bands. False when memory runs out. */
 bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault);
-/* Gives threads that take bands of their own what they need for it. False when memory runs out. */
+/* Allocates what threads with their own bands need. False when memory runs out. */
 bool tn_plan_make_lanes(tn_plan *plan, tn_fault *fault);
 /* Runs the steps that go together with `first`, whose lanes are made. */
 bool tn_plan_run_lanes(tn_plan *plan, uint32_t first, tn_fault *fault);
@@ -166,8 +163,10 @@ void tn_plan_bind_card_output(tn_plan *plan, int index, const tn_view *view);
 char *tn_plan_bind_card_param(tn_plan *plan, int index, const tn_view *view);
 void tn_plan_shift_card_draws(tn_plan *plan, uint64_t words);
 tn_view tn_plan_card_output(const tn_plan *plan, int index);
-bool tn_plan_run_on_card(tn_plan *plan, tn_fault *fault);
-/* Whether nothing in a run waits for the host: such a plan is recorded and launched as one. */
+void tn_plan_prepare_on_card(tn_plan *plan);
+bool tn_plan_start_on_card(tn_plan *plan, tn_fault *fault);
+bool tn_plan_finish_on_card(tn_plan *plan, tn_fault *fault);
+/* Whether no step of a run waits for the host: such a plan is recorded and launched as one. */
 bool tn_plan_is_recordable(const tn_plan *plan);
 
 /* What steps wait for (order.c). `fault`: where kernels put it. NULL: memory ran out, or the plan is too long
@@ -181,10 +180,10 @@ size_t tn_order_waits(tn_order *order, uint32_t step, const bool *does, uint32_t
 /* Bytes that a step needs beside its operands. */
 size_t tn_plan_scratch_of(const tn_plan *plan, const tn_step *step);
 
-/* One more view that follows its storage; its index, or -1 when memory runs out. */
+/* Adds a view that follows its storage; its index, or -1 when memory runs out. */
 int32_t tn_plan_add_view(tn_plan *plan, const tn_location *location);
 
-/* Places in the block begin with a cache line. */
+/* Offsets in the block are multiples of a cache line. */
 static inline size_t tn_plan_rounded(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
 /* ---- what a step reads and writes: operand i, or its result at i = call.count ---- */

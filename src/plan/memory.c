@@ -1,18 +1,19 @@
-/* plan/memory.c: where intermediate values live.
+/* plan/memory.c: assigns memory offsets to intermediate values.
  *
- * Storages are placed in the order in which they are written. A free list of
- * gaps, sorted by offset, takes what has died and gives the smallest gap that
- * fits; an elementwise result moves into a dying operand of its own size.
+ * Storages are placed in the order in which they are written. Dead storages go to a free list of
+ * gaps, sorted by offset; a new one takes the smallest gap that fits. An elementwise result is
+ * computed in place, over an operand of the same size that dies there.
  *
- * That leaves gaps: what lives long is put between values that soon die. Where
- * much memory is at stake, all places are chosen a second time with every life
- * known, the largest and longest first, and the smaller block counts.
+ * That leaves gaps: long-lived values are placed between short-lived ones. If much memory is at
+ * stake, all offsets are chosen a second time with every lifetime known, the largest and longest
+ * first, and the smaller block wins.
  *
- * On a card, where steps go side by side, a place that is used again makes them
- * wait for each other. So a small block there has a place for every value. */
+ * On a GPU, where steps run in parallel, reused memory makes them wait for each other. So a block
+ * there has separate memory for every value, unless that takes a large part of what the GPU has. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/card.h"
 #include "plan/internal.h"
 
 typedef struct {
@@ -20,10 +21,11 @@ typedef struct {
 } gap;
 
 #define PACK_BYTES ((size_t)8 << 20) /* of a block that is worth a second choice */
-#define SPREAD_BYTES ((size_t)32 << 20) /* of a block on a card that gives every value its own place */
+#define SPREAD_PART 4                /* a block on a GPU that takes less than this part of what is left there
+                                        gives every value separate memory */
 #define PACK_LIMIT 4096              /* slots of one: each is compared with all others */
 
-/* A place and how long it is in use, by one storage or by several that take it over from each other. */
+/* A piece of memory and how long it is in use, by one storage or by several in turn. */
 typedef struct {
   size_t offset, bytes;
   int32_t first, last;
@@ -37,7 +39,7 @@ typedef struct {
   int32_t *dying;      /* by step: head of the storages that die there */
   int32_t *next_dying; /* by storage */
   size_t end;          /* the block so far */
-  bool spread;         /* no place is used again */
+  bool spread;         /* no memory is reused */
 } placer;
 
 
@@ -55,7 +57,7 @@ static bool same_strides(const tn_view *a, const tn_view *b) {
   return memcmp(a->stride, b->stride, sizeof a->stride[0] * (size_t)a->rank) == 0;
 }
 
-/* Another operand that looks into the same storage in another way would see it change. */
+/* Another operand that views the same storage differently would see it change. */
 static bool read_elsewhere(const tn_plan *plan, const tn_step *step, int operand) {
   const tn_view_site *sites = &plan->sites.at[step->first_view];
   const tn_view *views = &plan->views.at[step->first_view];
@@ -127,7 +129,7 @@ static size_t take(placer *p, size_t bytes) {
   return offset;
 }
 
-/* A dying operand whose place the result of the step can take, or -1. */
+/* A dying operand whose memory the result of the step can reuse, or -1. */
 static int32_t dying_operand(const tn_plan *plan, const tn_storage *storage) {
   if (storage->first < 0 || (size_t)storage->first >= plan->steps.count) return -1;
   const tn_step *step = &plan->steps.at[storage->first];
@@ -145,10 +147,12 @@ static int32_t dying_operand(const tn_plan *plan, const tn_storage *storage) {
 
 static bool may_spread(const tn_plan *plan) {
   size_t limit = plan->options.memory_limit, bytes = 0;
-  if (limit == 0 || limit > SPREAD_BYTES) limit = SPREAD_BYTES;
-  for (size_t s = 0; plan->card && s < plan->storages.count && bytes <= limit; s++)
+  if (!plan->card) return false;
+  size_t part = tn_card_memory_left(plan->backend->card) / SPREAD_PART;
+  if (limit == 0 || limit > part) limit = part;
+  for (size_t s = 0; s < plan->storages.count && bytes <= limit; s++)
     if (plan->storages.at[s].base == 0) bytes += tn_plan_rounded(plan->storages.at[s].bytes);
-  return plan->card && bytes <= limit;
+  return bytes <= limit;
 }
 
 static bool expire(placer *p, int32_t from, int32_t to) {
@@ -162,7 +166,7 @@ static bool expire(placer *p, int32_t from, int32_t to) {
   return true;
 }
 
-/* When nobody needs the storage any more. */
+/* The time after which the storage is not needed. */
 static int32_t end_of(const tn_storage *storage) {
   if (storage->output) return TN_PLAN_END;
   return storage->last < storage->first ? storage->first : storage->last;

@@ -1,4 +1,5 @@
-/* plan/merge.c: two steps become one where what lies between them need not be written to memory.
+/* plan/merge.c: merges two steps into one kernel, so that the value between them is not written to
+ * memory.
  *
  * backend/fusions.def lists the pairs. A pattern looks at shapes and strides, and names the operands of the
  * kernel; the rest is the same for all. */
@@ -6,6 +7,8 @@
 
 #define LENGTH_LIMIT  2048 /* of the products' sums: they are added up without being stored in between */
 #define OPERAND_LIMIT 4
+#define STEPS_LEAST    16 /* of the sums of windows that are added up where they belong, */
+#define CHANNELS_LEAST 32 /*   and numbers of a pixel, which make the vectors */
 
 /* An operand of one of the two steps. */
 typedef struct {
@@ -44,7 +47,7 @@ static bool copy_view(tn_plan *plan, const tn_step *step, int i) {
   return tn_plan_add_view(plan, &location) >= 0;
 }
 
-/* Whether only the step after it reads what the step at i writes. */
+/* Whether only the next step reads the result of the step at i. */
 static bool is_for_the_next(const tn_plan *plan, uint32_t i) {
   const tn_step *step = &plan->steps.at[i];
   const tn_storage *storage = &plan->storages.at[tn_step_site(plan, step, step->call.count)->storage];
@@ -155,7 +158,22 @@ static bool fits_windows(const tn_plan *plan, const tn_step *patches, const tn_s
                          .count = 2 };
   return (rows || (turned && tn_view_is_contiguous(y))) && tn_view_is_contiguous(image) &&
          tn_view_is_contiguous(out) && length > 1 &&
-         tn_plan_suits_windows(patches->call.attrs, &from, &to, out->dim[1]);
+         tn_plan_suits_windows(plan, &from, &to, out->dim[1]);
+}
+
+/* The product makes rows that fold takes for windows: [n * oh * ow, length] as [n, oh, ow, length]. */
+static bool fits_folded(const tn_plan *plan, const tn_step *product, const tn_step *fold, merged_call *call) {
+  const tn_view *x = tn_step_view(plan, product, 0), *rows = tn_step_view(plan, product, 2);
+  const tn_view *windows = tn_step_view(plan, fold, 0), *out = tn_step_view(plan, fold, 1);
+  const tn_view_site *made = tn_step_site(plan, product, 2), *read = tn_step_site(plan, fold, 0);
+  *call = (merged_call){ .op = TN_OP_FOLD,
+                         .attrs = fold->call.attrs,
+                         .in = { { false, 0 }, { false, 1 } },
+                         .count = 2 };
+  return rows->rank == 2 && out->dtype == TN_F32 && rows->dim[1] == windows->dim[3] &&
+         read->storage == made->storage && read->offset == made->offset && tn_view_count(rows) > 0 &&
+         tn_view_count(out) > 0 && x->dim[1] >= STEPS_LEAST && out->dim[3] >= CHANNELS_LEAST &&
+         tn_view_is_contiguous(windows) && tn_view_is_contiguous(x) && tn_view_is_contiguous(out);
 }
 
 /* ---- the table ---- */
@@ -168,9 +186,9 @@ static const struct {
 #include "backend/fusions.def"
 };
 
-/* The step at i does the work of both; the one after it becomes a jump to the next. What lay between them
- * needs no memory, and the result of the second is written earlier. What can fail is the first, so its node
- * stays with the step. */
+/* The step at i does the work of both; the one after it becomes a jump to the next. The value
+ * between them needs no memory, and the result of the second is written earlier. Only the first can
+ * fail, so the step keeps its node. */
 static bool merge(tn_plan *plan, uint32_t i, const merged_call *call, tn_kernel kernel) {
   const tn_step first = plan->steps.at[i], second = plan->steps.at[i + 1];
   uint32_t views = (uint32_t)plan->views.count;

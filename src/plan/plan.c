@@ -1,9 +1,9 @@
-/* plan/plan.c: making, binding and running plans.
+/* plan/plan.c: makes, binds and runs plans.
  *
  * After scheduling and placing, every step has its views ready; only their
  * data pointers depend on where the block, the inputs and the parameters are.
- * Each base keeps a list of the views into it, so that binding costs as much
- * as the view is used and running touches nothing but kernels. */
+ * Each base keeps a list of the views into it, so that binding updates only those views and running
+ * only calls kernels. */
 #include "plan/plan.h"
 
 #include <string.h>
@@ -141,7 +141,7 @@ static bool build(tn_plan *plan, tn_fault *fault) {
     return false;
   }
   if (!tn_plan_schedule(plan, fault) || !tn_plan_merge_steps(plan, fault)) return false;
-  /* A card has no near cache that a band would stay in. */
+  /* A GPU has no near cache in which a band would stay. */
   if ((!plan->card && !tn_plan_cut_bands(plan, fault)) || !tn_plan_place(plan, fault)) return false;
   connect_calls(plan);
   if (!get_memory(plan, fault) || !choose_kernels(plan, fault) || !note_ready(plan, fault)) return false;
@@ -323,10 +323,23 @@ static bool run_steps(tn_plan *plan, uint32_t *at, uint32_t end, tn_fault *fault
   return true;
 }
 
+void tn_plan_prepare(tn_plan *plan) {
+  if (plan->card) tn_plan_prepare_on_card(plan);
+}
+
+bool tn_plan_finish(tn_plan *plan, tn_fault *fault) {
+  return !plan->card || tn_plan_finish_on_card(plan, fault);
+}
+
 bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
+  tn_plan_prepare(plan);
+  return tn_plan_start(plan, fault) && tn_plan_finish(plan, fault);
+}
+
+bool tn_plan_start(tn_plan *plan, tn_fault *fault) {
   uint32_t at = 0;
   *fault = (tn_fault){ 0 };
-  if (plan->card) return tn_plan_run_on_card(plan, fault);
+  if (plan->card) return tn_plan_start_on_card(plan, fault);
   for (size_t i = 0; i < plan->ready_count && plan->watch.ready; i++) {
     const tn_ready *ready = &plan->ready[i];
     if (!run_steps(plan, &at, ready->step + 1, fault)) return false;
@@ -363,11 +376,11 @@ static void print_place(const tn_plan *plan, uint32_t view, tn_text *out) {
   tn_text_uint(out, storage->offset + (size_t)site->offset);
 }
 
-/* Why a step of a plan that lives on a card is the host's. */
+/* Why a step of a plan on a GPU runs on the host. */
 static void print_where(const tn_step *step, tn_text *out) {
   static const char *const reasons[] = {
     [TN_STEP_HOST] = "; on the CPU: its value comes from the host",
-    [TN_STEP_ENTER] = "; on the CPU: it asks whether the host's values may be used",
+    [TN_STEP_ENTER] = "; on the CPU: it checks whether the host's values may be used",
     [TN_STEP_JUMP] = "",
     [TN_STEP_JUMP_UNLESS] = "; on the CPU: it decides which step is next",
   };

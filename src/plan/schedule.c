@@ -1,14 +1,13 @@
-/* plan/schedule.c: from a graph to steps in order.
+/* plan/schedule.c: converts a graph to an ordered list of steps.
  *
- * Only what an output needs is scheduled. Views cost nothing: they are worked
- * out here, as strides into their operand's storage. A fill is one element
- * looked at with stride 0, and an iota is computed once, when the plan is made.
+ * Only what an output needs is scheduled. Views cost nothing: they are resolved here, as strides
+ * into their operand's storage. A fill is one element with stride 0, and an iota is computed once,
+ * when the plan is made.
  *
- * A node that writes a parameter's next value runs as soon as its operands are
- * there and the old value has been read for the last time: then gradients die
- * young, and the result can be written over the old value. It is written over
- * it only when nothing after it can still fail, because a failed run leaves
- * parameters as they were; otherwise it is copied at the end. */
+ * A node that writes a parameter's next value runs as soon as its operands are ready and the old
+ * value has been read for the last time: then gradients are freed early, and the result can
+ * overwrite the old value in place. It does so only if nothing after it can still fail, because a
+ * failed run leaves parameters unchanged; otherwise it is copied at the end. */
 #include <string.h>
 
 #include "plan/internal.h"
@@ -118,7 +117,7 @@ static bool push_step(scheduler *s, const tn_step *step) {
   return tn_vec_push(s->plan->heap, &s->plan->steps, *step) || out_of_memory(s);
 }
 
-/* Rows that a gather has already looked up are there. */
+/* Indices that an earlier gather has used are known to be valid. */
 static bool index_was_checked(const scheduler *s, tn_value index, int64_t limit) {
   const tn_plan *plan = s->plan;
   for (size_t i = plan->steps.count; i-- > 0;) {
@@ -149,7 +148,7 @@ static bool can_fail(const scheduler *s, const tn_node *node) {
   return tn_op_can_fail(node->op, node->type.dtype);
 }
 
-/* Views of a step stand side by side: operands, then the result. */
+/* Views of a step are consecutive: operands, then the result. */
 static bool push_kernel(scheduler *s, tn_value value, tn_op op, const tn_location *const *in, int count,
                         const tn_location *out) {
   tn_plan *plan = s->plan;
@@ -270,7 +269,7 @@ static tn_value windows_of(const scheduler *s, tn_value value) {
   return s->plan->windows_of ? s->plan->windows_of[value] : 0;
 }
 
-/* The product gets windows of its own, right before it: a matrix of them, or that transposed. */
+/* Makes the windows right before the product that reads them: as a matrix, or transposed. */
 static bool schedule_product_of_windows(scheduler *s, tn_value value) {
   tn_value matrix = tn_graph_node(s->graph, value)->in[0], patches = windows_of(s, matrix);
   tn_value rows = tn_graph_node(s->graph, matrix)->in[0];
@@ -455,8 +454,8 @@ static readers *find_readers(scheduler *s) {
   return found;
 }
 
-/* When the next value of a parameter is best computed: after its operands (what is given from outside is
- * there from the beginning), and after the last other reader of the old value. Nobody reads the next
+/* When the next value of a parameter is best computed: after its operands (inputs are available
+ * from the beginning), and after the last other reader of the old value. No node reads the next
  * value, so it may move. */
 static uint64_t update_key(const scheduler *s, tn_value update, const readers *of_param) {
   const tn_node *node = tn_graph_node(s->graph, update);
@@ -483,6 +482,17 @@ static void fold_at_once(const scheduler *s, uint64_t *key) {
   }
 }
 
+/* The last of the values that parameters wait for; 0: none. */
+static tn_value guard_of(const scheduler *s) {
+  const tn_plan_options *options = &s->plan->options;
+  tn_value last = 0;
+  for (size_t i = 0; options->guarded && i < s->graph->outputs.count; i++) {
+    tn_value value = s->graph->outputs.at[i].value;
+    if (options->placed[i] && value > last) last = value;
+  }
+  return last;
+}
+
 static bool decide_order(scheduler *s) {
   const tn_graph *graph = s->graph;
   const tn_region *top = &graph->regions.at[0];
@@ -493,12 +503,15 @@ static bool decide_order(scheduler *s) {
 
   for (tn_value v = 0; v < graph->nodes.count; v++) key[v] = 2 * (uint64_t)v;
   fold_at_once(s, key);
+  const uint64_t earliest = 2 * (uint64_t)guard_of(s) + 1;
   for (size_t p = 0; p < graph->params.count; p++) {
     tn_value update = update_of(s, p);
     if (update == TN_ERROR_VALUE || tn_graph_node(graph, update)->region != 0) continue;
     tn_op_kind kind = tn_op_sig_of(tn_graph_node(graph, update)->op)->kind;
     bool movable = kind == TN_KIND_ELEMENTWISE || kind == TN_KIND_MOVE;
-    if (movable && found[update].last == 0) key[update] = update_key(s, update, &found[graph->params.at[p]]);
+    if (!movable || found[update].last != 0) continue;
+    key[update] = update_key(s, update, &found[graph->params.at[p]]);
+    if (key[update] < earliest) key[update] = earliest;
   }
   size_t count = 0;
   for (size_t i = 0; i < top->nodes.count; i++) {
@@ -607,7 +620,8 @@ static bool keep_outputs(scheduler *s) {
   return true;
 }
 
-/* A placed output is computed where it is wanted if it has storage of its own, else copied there. */
+/* A placed output is computed directly at its destination if it has its own storage, else copied
+ * there. */
 static bool place_output(scheduler *s, int index) {
   tn_plan *plan = s->plan;
   tn_value value = s->graph->outputs.at[index].value;
@@ -632,7 +646,10 @@ static bool place_outputs(scheduler *s) {
   if (!s->outputs) return out_of_memory(s);
   for (size_t i = 0; i < count; i++) {
     s->outputs[i] = s->plan->location[s->graph->outputs.at[i].value];
-    if (placed && placed[i] && !place_output(s, (int)i)) return false;
+    if (!placed || !placed[i]) continue;
+    if (!place_output(s, (int)i)) return false;
+    const tn_storage *storage = &s->plan->storages.at[s->outputs[i].storage];
+    if (s->plan->options.guarded) s->plan->steps.at[storage->first].fallible = true;
   }
   return true;
 }

@@ -1,24 +1,24 @@
-/* plan/windows.c: windows of images that only matrix products read.
+/* plan/windows.c: finds image windows (patches) that only matrix products read.
  *
- * A back end may read them in the image (fusions.def). Then they need no memory:
- * every product that reads them gets a step of its own that makes them, right
- * before it, and merge.c makes one step of the two. Without this they would be
- * written once and wait for the backward pass, nine times as large as the image. */
+ * A back end may read windows directly from the image (fusions.def). Then they need no memory:
+ * every product gets its own step that makes them, right before it, and merge.c merges the two.
+ * Otherwise they would be written once and kept for the backward pass, nine times as large as the
+ * image. */
 #include "plan/internal.h"
 
-#define NARROWEST 3   /* columns of a window that are worth it: they share what is loaded, */
-#define WIDEST    4   /*   and have to stay in registers */
-#define PLACES    8   /* of a line, for each column of a window but the first: so many more are computed */
-#define NEAR      256 /* weights of a row of a window, per column of the result, that a near cache holds */
-#define COLUMNS   8   /* of the result, at least: they make the vectors */
+#define COLUMNS   8 /* of the result, at least: they make the vectors */
+#define CARD_MOST ((int64_t)1 << 30) /* elements of images, and windows, that a card counts */
 
-bool tn_plan_suits_windows(const tn_attrs *attrs, const tn_type *image, const tn_type *windows,
+/* A card's kernels take any windows that they can count in 32 bits. */
+static bool suits_card(const tn_type *image, const tn_type *windows, int64_t columns) {
+  return columns > 0 && tn_shape_count(&image->shape) <= CARD_MOST &&
+         tn_shape_count(&windows->shape) / windows->shape.dim[3] <= CARD_MOST;
+}
+
+bool tn_plan_suits_windows(const tn_plan *plan, const tn_type *image, const tn_type *windows,
                            int64_t columns) {
-  const int64_t *x = image->shape.dim, *out = windows->shape.dim;
-  int64_t width = attrs->window[1];
-  return image->dtype == TN_F32 && tn_shape_count(&windows->shape) > 0 && attrs->step[1] == 1 &&
-         width >= NARROWEST && width <= WIDEST && out[2] >= PLACES * (width - 1) && x[3] * width <= NEAR &&
-         columns >= COLUMNS;
+  if (image->dtype != TN_F32 || tn_shape_count(&windows->shape) == 0) return false;
+  return plan->card ? suits_card(image, windows, columns) : columns >= COLUMNS;
 }
 
 /* ---- which windows only such products read ---- */
@@ -33,12 +33,13 @@ static bool is_matrix_of_windows(const tn_graph *graph, tn_value view, const tn_
   return node->op == TN_OP_TRANSPOSE && node->in[0] != patches;
 }
 
-static bool is_product_of_windows(const tn_graph *graph, const tn_node *node, const tn_value *windows_of) {
+static bool is_product_of_windows(const tn_plan *plan, const tn_node *node, const tn_value *windows_of) {
+  const tn_graph *graph = plan->graph;
   if (node->op != TN_OP_MATMUL || node->region != 0 || windows_of[node->in[1]] != 0) return false;
   tn_value patches = windows_of[node->in[0]];
   const tn_node *made = tn_graph_node(graph, patches);
   return node->in[0] != patches && node->type.shape.rank == 2 &&
-         tn_plan_suits_windows(made->attrs, tn_graph_type(graph, made->in[0]), &made->type,
+         tn_plan_suits_windows(plan, tn_graph_type(graph, made->in[0]), &made->type,
                                node->type.shape.dim[1]);
 }
 
@@ -58,7 +59,7 @@ static void note_reader(const tn_plan *plan, tn_value v, tn_value *windows_of, b
   const tn_node *node = tn_graph_node(graph, v);
   for (int i = 0; i < node->count; i++) {
     tn_value patches = windows_of[node->in[i]];
-    if (patches == 0 || (i == 0 && is_product_of_windows(graph, node, windows_of))) continue;
+    if (patches == 0 || (i == 0 && is_product_of_windows(plan, node, windows_of))) continue;
     if (is_matrix_of_windows(graph, v, windows_of))
       windows_of[v] = patches;
     else

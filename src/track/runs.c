@@ -1,12 +1,13 @@
-/* track/runs.c: the history of runs, asked for and shown. */
+/* track/runs.c: `tern runs`: lists, shows, compares and removes recorded runs. */
 #include <string.h>
 
 #include "api/door.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "track/track.h"
 
-/* A question to the history: the store it is asked, and where answers are kept. */
+/* A query of the history: its store, and memory for the answer. */
 typedef struct {
   tern_session *session;
   tn_diags *diags;
@@ -41,7 +42,7 @@ static void open_answer(inquiry *q, const char *key) {
 
 /* ---- the list ---- */
 
-/* With the name that is near, or the columns that every run has. */
+/* With a similar name, or the columns that every run has. */
 static bool no_column(tern_session *session, tn_str name, const tn_run_names *names) {
   tn_str close = tn_str_suggest(name, names->at, names->count);
   tn_text message, hint;
@@ -80,25 +81,33 @@ static bool find_column(inquiry *q, tn_str name, tn_run_column *column, tn_str *
   return ok;
 }
 
-static bool read_filter(inquiry *q, const char *text, tn_run_filter *out) {
-  const char *equals = strchr(text, '=');
-  if (!equals)
-    return tn_api_usage(q->session, "a filter is written COLUMN=VALUE, not ", tn_str_of(text), "");
-  tn_str name = { text, (size_t)(equals - text) };
-  out->value = tn_str_of(equals + 1);
-  return find_column(q, name, &out->column, &out->hyper);
+/* A word that is not a number would compare with numbers as text. */
+static bool can_compare(inquiry *q, const tn_run_condition *c, tn_run_column column, tn_str hyper) {
+  double number;
+  bool text = hyper.len > 0 || strcmp(tn_run_column_of(column)->type, "TEXT") == 0;
+  return text || tn_number_parse_f64(c->value, &number) ||
+         tn_api_usage(q->session, "", c->name, " is compared with a number");
+}
+
+static bool read_condition(inquiry *q, const char *text, tn_run_condition *out) {
+  tn_run_column column;
+  tn_str hyper;
+  if (!tn_run_condition_read(tn_str_of(text), out))
+    return tn_api_usage(q->session, "a condition is written COLUMN=VALUE, with = != < <= > or >=, not ",
+                        tn_str_of(text), "");
+  return find_column(q, out->name, &column, &hyper) && can_compare(q, out, column, hyper);
 }
 
 static bool read_query(inquiry *q, const tn_track_query *wanted, tn_run_query *out) {
   *out = (tn_run_query){ .order = TN_RUN_ID, .descending = true, .limit = wanted->limit };
-  tn_run_filter *filters = tn_arena_array(&q->arena, wanted->filter_count + 1, sizeof *filters);
-  if (!filters)
+  tn_run_condition *conditions = tn_arena_array(&q->arena, wanted->condition_count + 1, sizeof *conditions);
+  if (!conditions)
     return tn_report(q->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "a list"));
-  for (size_t i = 0; i < wanted->filter_count; i++) {
-    if (!read_filter(q, wanted->filters[i], &filters[i])) return false;
+  for (size_t i = 0; i < wanted->condition_count; i++) {
+    if (!read_condition(q, wanted->conditions[i], &conditions[i])) return false;
   }
-  out->filters = filters;
-  out->filter_count = wanted->filter_count;
+  out->conditions = conditions;
+  out->condition_count = wanted->condition_count;
   if (!wanted->sort) return true;
   out->descending = wanted->sort[0] == '-';
   return find_column(q, tn_str_of(wanted->sort + out->descending), &out->order, &out->hyper);

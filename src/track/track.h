@@ -47,21 +47,21 @@ void tn_recorder_close(tn_recorder *recorder);
 
 typedef struct {
   const char *store;
-  const char *const *filters; /* "status=completed", "program=toy.ail"; all must hold */
-  size_t filter_count;
-  const char *sort;           /* a column, "-loss" for the highest first; NULL: the newest first */
-  int64_t limit;              /* 0: all */
+  const char *const *conditions; /* "status=completed", "loss<0.5"; all must hold */
+  size_t condition_count;
+  const char *sort;              /* a column, "-loss" for the highest first; NULL: the newest first */
+  int64_t limit;                 /* 0: all */
 } tn_track_query;
 
 const char *tn_track_list(tern_session *session, const tn_track_query *query, bool json);
-/* What a run of the history can be called but for its folder: "last", and the numbers, the newest first, one
+/* The names of runs of the history, besides folders: "last", and the numbers, the newest first, one
  * per line; nothing where there is no run. At most `limit` numbers. */
 const char *tn_track_numbers(tern_session *session, const char *store, int64_t limit);
 const char *tn_track_show(tern_session *session, const char *store, const char *run, bool json);
 /* What differed, and whether the bits agree. */
 const char *tn_track_compare(tern_session *session, const char *store, const char *first, const char *second,
                              bool json);
-/* Forgets a run; its folder stays. */
+/* Removes a run from the history; its folder stays. */
 const char *tn_track_remove(tern_session *session, const char *store, const char *run, bool json);
 
 /* ---- drawing (plot.c): the curves of runs as one SVG picture ---- */
@@ -77,8 +77,8 @@ typedef struct {
 } tn_track_plot;
 
 const char *tn_track_plot_svg(tern_session *session, const tn_track_plot *plot);
-/* Calls for each curve that the picture would show, but for those behind a smoothed one. The curve is
- * borrowed, and its name ends with a NUL. False after leaving diagnostics. */
+/* Calls for each curve that the picture would show, except those behind a smoothed one. The curve
+ * is borrowed, and its name ends with a NUL. False after leaving diagnostics. */
 typedef void (*tn_track_visitor)(void *context, const tn_chart_curve *curve);
 bool tn_track_plot_visit(tern_session *session, const tn_track_plot *plot, tn_track_visitor visit,
                          void *context);
@@ -115,7 +115,7 @@ typedef enum {
   TN_SWEEP_BEGUN, /* it has begun, or is another one, which resuming finds out */
   TN_SWEEP_DONE
 } tn_sweep_state;
-/* `source`: the text of the program. Reads what may be somebody else's: to be called inside the sandbox. */
+/* `source`: the text of the program. Reads untrusted files: to be called inside the sandbox. */
 tn_sweep_state tn_track_sweep_state(tern_session *session, const tn_sweep_run *run, const char *source,
                                     size_t length);
 /* The runs from best to worst, by the best evaluation of the first metric, or else by the mean loss of the

@@ -1,11 +1,10 @@
-/* train/batch.c: what a step is given.
+/* train/batch.c: draws the batches of a training.
  *
  * One generator draws everything for training, step after step. With a data set
  * it draws the rows of a batch, with replacement; a program that counts epochs
  * takes all rows in an order drawn for each of them. Without a data set it draws token
- * ids, then labels. What is left over, tensor inputs that no row gives, is drawn
- * after that, in order of declaration. An input given on the command line has
- * its value in every step and draws nothing. */
+ * ids, then labels. Tensor inputs that no row provides are drawn after that, in order of
+ * declaration. An input given on the command line has its value in every step and draws nothing. */
 #include <string.h>
 
 #include "train/loop_internal.h"
@@ -49,20 +48,20 @@ void tn_loop_fill_rows(tn_loop *loop, const tn_tensor *inputs, size_t first, siz
   for (size_t i = 0; i < count; i++) copy_row(loop, inputs, i, loop->rows.order[first + i]);
 }
 
-static void draw_kind(tn_loop *loop, tn_data_kind kind) {
+static void draw_kind(tn_loop *loop, tn_data_kind kind, tn_rng *rng) {
   const tn_training *program = &loop->program;
   for (size_t i = 0; i < program->specs.input_count; i++) {
     if (program->specs.inputs[i].kind != kind || tn_loop_is_fed(loop, i) || tn_loop_is_supplied(loop, i))
       continue;
-    program->doors->draw(program->model, i, &loop->sizes, &loop->rng, &loop->inputs[i].view);
+    program->doors->draw(program->model, i, &loop->sizes, rng, &loop->inputs[i].view);
   }
 }
 
 /* Inputs that no row gives, without a data set: from the generator. */
-static void draw_others(tn_loop *loop) {
-  draw_kind(loop, TN_DATA_TOKEN_IDS);
-  draw_kind(loop, TN_DATA_LABELS);
-  draw_kind(loop, TN_DATA_TENSOR);
+static void draw_others(tn_loop *loop, tn_rng *rng) {
+  draw_kind(loop, TN_DATA_TOKEN_IDS, rng);
+  draw_kind(loop, TN_DATA_LABELS, rng);
+  draw_kind(loop, TN_DATA_TENSOR, rng);
 }
 
 /* trunc(u * n) with u in f32, as exact as f64 makes it. */
@@ -70,7 +69,8 @@ static size_t draw_index(tn_rng *rng, size_t count) {
   return (size_t)((double)tn_rng_uniform(rng) * (double)count);
 }
 
-/* The order of an epoch depends on the seed and its number alone, so that a run is resumed anywhere. */
+/* The order of an epoch depends only on the seed and its number, so that a run can be resumed
+ * anywhere. */
 static void shuffle_epoch(tn_loop *loop, uint64_t epoch) {
   tn_rng rng;
   uint32_t count = (uint32_t)loop->rows.train_count;
@@ -94,20 +94,45 @@ static bool make_epochs(tn_loop *loop) {
   return loop->epoch_order || tn_loop_out_of_memory(loop);
 }
 
-static void draw_rows(tn_loop *loop) {
+static void draw_rows(tn_loop *loop, int64_t step, tn_rng *rng) {
   int64_t batch = loop->program.train->batch;
-  uint64_t place = (uint64_t)tn_trainer_step_number(loop->trainer) * (uint64_t)batch;
+  uint64_t place = (uint64_t)step * (uint64_t)batch;
   for (int64_t i = 0; i < batch; i++) {
     size_t index = loop->epoch_order ? epoch_index(loop, place + (uint64_t)i)
-                                     : draw_index(&loop->rng, loop->rows.train_count);
+                                     : draw_index(rng, loop->rows.train_count);
     if (i >= loop->first_row && i < loop->end_row)
       copy_row(loop, loop->inputs, (size_t)i, loop->rows.order[index]);
   }
 }
 
+static void draw(tn_loop *loop, int64_t step, tn_rng *rng) {
+  if (loop->rows.present) draw_rows(loop, step, rng);
+  draw_others(loop, rng);
+  tn_trainer_prepare(loop->trainer, step);
+}
+
+/* Whether the batch that was drawn ahead is the one that would be drawn now: the loop may have gone back. */
+static bool take_ahead(tn_loop *loop, int64_t step) {
+  bool same = loop->ahead.drawn && loop->ahead.step == step && loop->ahead.from == loop->rng.position;
+  loop->ahead.drawn = false;
+  if (same) loop->rng = loop->ahead.rng;
+  return same;
+}
+
 bool tn_loop_draw_batch(tn_loop *loop) {
+  int64_t step = tn_trainer_step_number(loop->trainer);
+  if (take_ahead(loop, step)) return true;
   if (!make_epochs(loop)) return false;
-  if (loop->rows.present) draw_rows(loop);
-  draw_others(loop);
+  draw(loop, step, &loop->rng);
   return true;
+}
+
+void tn_loop_draw_ahead(tn_loop *loop) {
+  int64_t step = tn_trainer_step_number(loop->trainer) + 1;
+  if (!tn_trainer_works_ahead(loop->trainer) || step >= loop->steps) return;
+  loop->ahead.drawn = true;
+  loop->ahead.step = step;
+  loop->ahead.from = loop->rng.position;
+  loop->ahead.rng = loop->rng;
+  draw(loop, step, &loop->ahead.rng);
 }

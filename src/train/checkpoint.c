@@ -1,10 +1,9 @@
-/* train/checkpoint.c: reading a checkpoint back.
+/* train/checkpoint.c: reads a checkpoint.
  *
- * Nothing in a checkpoint is trusted: it must be whole, belong to this program,
- * data and seed, its tensors must be the program's, and the history beside it
- * must have a line for every step it claims. No number it claims decides how
- * much is computed or asked for before it has been compared with something that
- * is really there. */
+ * Nothing in a checkpoint is trusted: it must be complete, belong to this program, data and seed,
+ * its tensors must match the program's, and the history beside it must have a line for every step
+ * it claims. No number in it decides how much is computed or allocated before it has been compared
+ * with actual data. */
 #include "train/checkpoint.h"
 
 #include <string.h>
@@ -187,5 +186,5 @@ bool tn_checkpoint_covers(const tn_checkpoint *c, tn_str history, int64_t steps,
   for (; found < steps && tn_history_line(history, *bytes, &line); found++) *bytes += line.len + 1;
   tn_sha256_of(history.at, *bytes, digest);
   if (found == steps && same_hash(c, "history_sha256", digest)) return true;
-  return tn_checkpoint_corrupt(c, "the history beside it does not fit it");
+  return tn_checkpoint_corrupt(c, "the history beside it does not match it");
 }

@@ -1,4 +1,4 @@
-/* train/facts.c: data.json, read. Its form is at the top of rows_facts.c. */
+/* train/facts.c: reads data.json. rows_facts.c describes its form. */
 #include "train/facts.h"
 
 #include <math.h>
@@ -131,7 +131,7 @@ static bool keep_words(reader *r, const member *m, tn_vocab_kind kind, tn_input_
   if (!to->vocab) return refuse(r, tn_facts_no_memory);
   for (size_t i = 0; i < m->vocabulary.count; i++) {
     if (!tn_vocab_add(to->vocab, m->vocabulary.at[i]))
-      return refuse(r, "a word stands twice in a vocabulary");
+      return refuse(r, "a vocabulary has a word twice");
   }
   return true;
 }
@@ -192,7 +192,7 @@ const char *tn_facts_read(tn_heap *heap, tn_str text, const tn_specs *specs, con
   out->count = specs->input_count;
   if (text.len == 0) return NULL; /* the run has none */
   if (!digits || !tn_seal_holds(text.at, text.len, digits))
-    return "it was changed: its hash is that of other bytes";
+    return "it was changed: its hash does not match";
   tn_json_init(&r.json, text, arena);
   return read_all(&r) ? NULL : r.problem;
 }

@@ -1,7 +1,8 @@
-/* train/generate.c: token after token.
+/* train/generate.c: generates text, token by token.
  *
- * The prompt, and half of a window that was full, go through the model as a window; every further token is a
- * step of one place, where the model allows it. Both have the same bits. */
+ * The prompt, and the remaining half of a full window, are computed as a whole window; every
+ * further token is a step of one position, if the model allows it (a KV cache). Both give the same
+ * bits. */
 #include "train/generate.h"
 
 #include <string.h>
@@ -77,7 +78,7 @@ static bool find_answer(generator *g) {
   g->answer = tn_names_text(g->trained.host->names, output->name);
   if (!g->lowered.classifies) return cannot(g, "the loss does not compare it with labels, as xent does");
   if (shape->rank != 3 || shape->dim[0] != 1 || shape->dim[1] != (int64_t)g->places)
-    return cannot(g, "it does not have the shape [B, T, V]: scores for every token at every place");
+    return cannot(g, "it does not have the shape [B, T, V]: scores for every token at every position");
   g->classes = (size_t)shape->dim[2];
   graph->outputs.at[0] = *output;
   graph->outputs.count = 1;
@@ -156,7 +157,7 @@ static bool check_causal(generator *g) {
   for (size_t i = 0; i < half; i++) {
     read_scores(g, g->plan, i, g->scores);
     if (memcmp(g->scores, first + i * g->classes, g->classes * sizeof *first) != 0)
-      return cannot(g, "at a place it depends on later tokens: the model is not causal");
+      return cannot(g, "at a position it depends on later tokens: the model is not causal");
   }
   return true;
 }
@@ -224,7 +225,7 @@ static bool score(generator *g) {
 
 /* ---- text ---- */
 
-/* How many bytes of `text` from `at` on are whole: of a character, or 1 of what is none. 0: it may go on. */
+/* The length of the character at `at`, or 1 for an invalid byte. 0: it may be incomplete. */
 static size_t whole_at(tn_str text, size_t at, bool last) {
   uint32_t code;
   size_t length = tn_utf8_decode(text, at, &code);
@@ -246,7 +247,7 @@ static void add_character(const generator *g, tn_str character, tn_text *out) {
     tn_text_add(out, character);
 }
 
-/* Gives away the characters that are whole; at the end, all that is left. */
+/* Passes complete characters on; at the end, everything that is left. */
 static bool send(generator *g, bool last) {
   tn_str made = tn_text_str(&g->text);
   tn_text out;

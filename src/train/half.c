@@ -1,5 +1,9 @@
-/* train/half.c: what the parts of a step have in common. */
+/* train/half.c: shared by the parts of a step. */
 #include "train/half.h"
+
+#include <stdatomic.h>
+
+#include "base/pool.h"
 
 void tn_half_free(tn_half *half) {
   tn_plan_free(half->plan);
@@ -30,7 +34,7 @@ int tn_half_input(const tn_half *half, const char *name) {
 
 /* ---- looking at every value ---- */
 
-/* What can be looked at: everything that is computed whatever branch is taken. */
+/* What can be checked: everything that is computed whatever branch is taken. */
 bool tn_half_show_all(tn_half *half, tn_arena *arena) {
   tn_graph *graph = &half->graph;
   size_t count = graph->nodes.count;
@@ -54,13 +58,63 @@ bool tn_view_not_finite(const tn_view *view, double *value) {
   return false;
 }
 
+/* ---- many tensors ---- */
+
+#define SCAN_COST 0.25 /* nanoseconds for an element that comes from memory */
+#define SCAN_PART 65536
+
+typedef struct {
+  const tn_tensor *tensors;
+  atomic_int first; /* that holds one */
+} scan;
+
+/* All bits of the exponent are set: one more carries into the place of the sign. */
+static bool holds_not_finite(const uint32_t *bits, int64_t count) {
+  uint32_t carried = 0;
+  for (int64_t i = 0; i < count; i++)
+    carried |= (bits[i] & UINT32_C(0x7f800000)) + UINT32_C(0x00800000);
+  return carried >> 31;
+}
+
+static bool piece_is_spoiled(const tn_view *view, int64_t first, int64_t count) {
+  double value;
+  if (view->dtype == TN_F32) return holds_not_finite((const uint32_t *)view->data + first, count);
+  return first == 0 && tn_view_not_finite(view, &value);
+}
+
+/* Every part takes its share of each tensor. */
+static void scan_part(void *context, const tn_part *part) {
+  scan *job = context;
+  for (int t = 0; t < atomic_load(&job->first); t++) {
+    const tn_view *view = &job->tensors[t].view;
+    int64_t pieces = (tn_view_count(view) + SCAN_PART - 1) / SCAN_PART;
+    int64_t begin = pieces * part->number / part->count * SCAN_PART;
+    int64_t end = pieces * (part->number + 1) / part->count * SCAN_PART;
+    if (end > tn_view_count(view)) end = tn_view_count(view);
+    if (begin >= end || !piece_is_spoiled(view, begin, end - begin)) continue;
+    for (int seen = atomic_load(&job->first); t < seen;)
+      if (atomic_compare_exchange_weak(&job->first, &seen, t)) break;
+  }
+}
+
+int tn_first_not_finite(tn_pool *pool, const tn_tensor *tensors, int count) {
+  scan job = { .tensors = tensors, .first = count };
+  double elements = 0;
+  for (int i = 0; i < count; i++) elements += (double)tn_view_count(&tensors[i].view);
+  double cost = elements * SCAN_COST;
+  int threads = cost < 100e3 ? 1 : tn_pool_threads(pool);
+  tn_work work = { .run = scan_part, .context = &job, .cost = cost, .threads = threads, .pieces = 1 };
+  tn_pool_run(pool, &work);
+  return atomic_load(&job.first);
+}
+
 static bool is_spoiled(const tn_half *half, tn_value value, double *number) {
   if (!half->shown[value]) return false;
   tn_view view = tn_plan_output(half->plan, half->shown[value]);
   return tn_view_not_finite(&view, number);
 }
 
-/* A constant is what the program says: an infinity there is meant. */
+/* An infinity in a constant is intended. */
 static bool is_origin(const tn_half *half, const tn_node *node) {
   double number;
   if (node->op == TN_OP_FILL || node->op == TN_OP_CONST) return false;

@@ -1,4 +1,4 @@
-/* train/loop.c: the training run itself, and what it prints of its steps. */
+/* train/loop.c: the training loop, and the lines it prints. */
 #include "train/loop.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ bool tn_loop_out_of_memory(tn_loop *loop) {
   return tn_report_memory(loop->host->diags, loop->host->heap, TN_NOWHERE, "training");
 }
 
-/* What a card that has failed had computed is lost: the last checkpoint stays. */
+/* Results of a failed GPU are lost: the last checkpoint stays. */
 bool tn_loop_fault(tn_loop *loop, const tn_fault *fault) {
   if (fault->kind == TN_FAULT_DEVICE) loop->spoiled = true;
   return loop->program.doors->report_fault(loop->program.model, fault);
@@ -27,7 +27,7 @@ void tn_loop_say(const tn_loop *loop, tn_str line) {
   if (tn_loop_is_first(loop)) loop->host->print(loop->host, line);
 }
 
-/* ---- what is said of a step ---- */
+/* ---- the lines of a step ---- */
 
 /* "eval/accuracy = 0.9667" */
 static void say_values(tn_loop *loop, const char *split, const double *values) {
@@ -111,8 +111,8 @@ static const bool *divided_inputs(tn_loop *loop) {
   return divided;
 }
 
-/* Rows fill one input of features and one of labels. Any other must come from the command line: numbers that
- * nobody gave are nothing to learn from. */
+/* Rows fill one input of features and one of labels. Any other must come from the command line,
+ * because a model cannot learn from arbitrary numbers. */
 bool tn_loop_check_inputs(tn_loop *loop) {
   bool ok = true;
   for (size_t i = 0; loop->rows.present && i < loop->program.specs.input_count; i++) {
@@ -137,7 +137,8 @@ tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
                                  .passes = loop->options->passes,
                                  .evaluator = loop->options->evaluator,
                                  .transport = shows_all ? NULL : loop->transport,
-                                 .shows_all = shows_all };
+                                 .shows_all = shows_all,
+                                 .guarded = !shows_all && tn_loop_guards(loop) };
   if (shows_all) request.passes = (tn_pass_set)(request.passes & ~(TN_PASS_FUSE | TN_PASS_RECOMPUTE));
   request.options.steps = loop->steps;
   request.sharded = divided_inputs(loop);
@@ -156,7 +157,7 @@ tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
   return trainer;
 }
 
-/* A training that changes nothing is most likely a mistake, but it has losses to show. */
+/* A training that changes nothing is most likely a mistake, but its losses are shown. */
 static void warn_of_nothing(const tn_loop *loop) {
   if (tn_trainer_learning_count(loop->trainer) > 0) return;
   bool none = loop->program.specs.param_count == 0;
@@ -192,7 +193,7 @@ static bool wants_hashes(const tn_loop *loop) {
   return options->out || options->resume || options->verify || options->transport || watched;
 }
 
-/* As many as are wanted, or as many as the rows of all epochs fill. */
+/* The requested number of steps, or as many as all epochs need. */
 static bool count_steps(tn_loop *loop) {
   const tn_train_block *train = loop->program.train;
   int64_t rows = (int64_t)loop->rows.train_count;
@@ -292,7 +293,7 @@ bool tn_loop_is_evaluated(const tn_loop *loop, int64_t step) {
   return eval && (step % eval->every == 0 || step == loop->steps - 1);
 }
 
-/* All of it or nothing: a row that is not kept for the answer is not written either. */
+/* All or nothing: a row that is not kept for the answer is not written either. */
 static bool keep_row(tn_loop *loop, const tn_history_row *row) {
   size_t before = loop->lines.len;
   if (loop->options->out || loop->options->verify) {
@@ -314,6 +315,13 @@ static bool keep_row(tn_loop *loop, const tn_history_row *row) {
   return tn_loop_out_of_memory(loop);
 }
 
+/* The step whose batch is drawn. While a card computes it the next batch is drawn. */
+static bool compute_step(tn_loop *loop, double *loss, tn_fault *fault) {
+  if (!tn_trainer_start(loop->trainer, fault)) return false;
+  tn_loop_draw_ahead(loop);
+  return tn_trainer_finish(loop->trainer, loss, fault);
+}
+
 /* A step counts when its row is in the history: a stop in the evaluation takes it back. */
 static bool one_step(tn_loop *loop) {
   tn_fault fault;
@@ -321,11 +329,17 @@ static bool one_step(tn_loop *loop) {
   uint64_t drawn = loop->rng.position;
   bool evaluated = loop->eval && tn_loop_is_evaluated(loop, row.step);
   if ((tn_loop_is_first(loop) && !tn_loop_keep(loop, evaluated)) || !tn_loop_draw_batch(loop)) return false;
-  if (!tn_trainer_step(loop->trainer, &row.loss, &fault)) {
+  bool made = compute_step(loop, &row.loss, &fault);
+  if (!made && tn_trainer_refused(loop->trainer)) {
+    if (!tn_loop_may_pass(loop)) return false;
+    made = tn_trainer_step(loop->trainer, &row.loss, &fault);
+  }
+  if (!made) {
     tn_rng_seek(&loop->rng, drawn); /* the step did not happen */
     return tn_loop_step_failed(loop, &fault);
   }
   if (row.loss - row.loss != 0) return tn_loop_not_finite(loop, row.step, row.loss);
+  if (tn_trainer_is_guarded(loop->trainer) && !tn_loop_check_update(loop)) return false;
   if ((evaluated && !tn_loop_evaluate(loop, &row)) || !tn_loop_test(loop, &row) || !keep_row(loop, &row)) {
     tn_loop_take_back(loop, row.step);
     return false;
@@ -489,13 +503,13 @@ void tn_loop_free(tn_loop *loop) {
   loop->program.doors->close(loop->program.model);
 }
 
-/* The steps, with everything that is said and kept of them. */
+/* Runs the steps, prints and records them. */
 static bool train(tn_loop *loop) {
   if (!loop->options->brief) tn_loop_say_plan(loop);
   tell_begin(loop);
   bool ok = run_steps(loop);
   tn_run_status status = ok ? TN_RUN_STATUS_COMPLETED : TN_RUN_STATUS_STOPPED;
-  tn_stop_hold(loop->host->heap->stop); /* what was trained is kept, also after a stop */
+  tn_stop_hold(loop->host->heap->stop); /* trained parameters are kept, also after a stop */
   bool kept = tn_loop_checkpoint(loop) && tn_loop_finish_folder(loop, status);
   tell_end(loop, tn_run_status_name(status));
   tn_stop_let_go(loop->host->heap->stop);

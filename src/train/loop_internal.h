@@ -1,4 +1,4 @@
-/* train/loop_internal.h: what the files of the training loop share. */
+/* train/loop_internal.h: shared by the files of the training loop. */
 #ifndef TN_TRAIN_LOOP_INTERNAL_H
 #define TN_TRAIN_LOOP_INTERNAL_H
 
@@ -56,6 +56,12 @@ typedef struct {
   tn_rng rng;        /* draws batches */
   uint32_t *epoch_order; /* of a program that counts epochs: the rows of `epoch`; NULL: rows are drawn */
   uint64_t epoch;
+  struct {           /* the next step's batch, if it is drawn and the trainer has taken it */
+    bool drawn;
+    int64_t step;
+    uint64_t from;   /* where the generator was; it stays there until the batch is used */
+    tn_rng rng;      /* and where it is afterwards */
+  } ahead;
   tn_evaluation evaluation;
   bool compares;      /* predictions are compared with their targets, whatever the metrics are (score.c) */
   tn_evaluation test; /* once, of the model that the run leaves; no rows: none */
@@ -83,7 +89,7 @@ typedef struct {
   int ranks;                   /* those, with this one; 0 and 1: none */
   int64_t first_row, end_row;  /* of a batch: those of this rank's shards */
   uint64_t *marks;             /* of the state, by rank; NULL: not yet */
-  tn_str base;                 /* the way from the run's folder to the current one; empty: not known */
+  tn_str base;                 /* relative path from the run's folder to the current one; empty: not known */
 } tn_loop;
 
 bool tn_loop_out_of_memory(tn_loop *loop);
@@ -109,9 +115,9 @@ void tn_loop_leave_ranks(tn_loop *loop);
 bool tn_loop_meet_ranks(tn_loop *loop);
 /* All get rank 0's step, generator and state. */
 bool tn_loop_share_state(tn_loop *loop);
-/* After an evaluated step: all know whether rank 0 has had enough. */
+/* After an evaluated step: rank 0 tells all ranks whether training ends early. */
 bool tn_loop_share_end(tn_loop *loop, int64_t step);
-/* In the middle of long work of one rank: no other has failed. */
+/* During long work of one rank: checks that no other has failed. */
 bool tn_loop_listen(tn_loop *loop);
 /* Every few steps, and `now`: all have the same state. */
 bool tn_loop_compare_ranks(tn_loop *loop, bool now);
@@ -124,15 +130,23 @@ bool tn_loop_step_failed(tn_loop *loop, const tn_fault *fault);
 /* A trainer for the program's step, with the inputs bound and parameters of zero. NULL after reporting. */
 tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all);
 
-/* NaN and infinity (finite.c). Called before every step; now and then, or when `now`, copies parameters and
- * optimiser state, so that the step that went wrong can be repeated. */
+/* NaN and infinity (finite.c). Whether the steps of this run are guarded: parameters and state are so large
+ * that no copy of them is kept. */
+bool tn_loop_guards(const tn_loop *loop);
+/* Called before every step; now and then, or when `now`, copies parameters and optimiser state, so that the
+ * step that went wrong can be repeated. Where steps are guarded, a checkpoint is written when `now`. */
 typedef struct tn_kept tn_kept;
 bool tn_loop_keep(tn_loop *loop, bool now);
-/* The last step was made, but its row could not be: as if the step had not happened, if what lasts was kept
- * right before it; else the run's last checkpoint is the one that counts. */
+/* A guarded step was refused, and nothing has changed: true if all its values are finite, and only their sum
+ * is not; it may pass then. Else reports E_NOT_FINITE. */
+bool tn_loop_may_pass(tn_loop *loop);
+/* After a guarded step: no parameter has become NaN or infinity. */
+bool tn_loop_check_update(tn_loop *loop);
+/* The last step was done, but its history row failed: undoes the step, if the state was copied
+ * right before it; otherwise the run's last checkpoint remains. */
 void tn_loop_take_back(tn_loop *loop, int64_t step);
-/* The loss of this step is no number: makes the last steps again, and reports E_NOT_FINITE with the step, the
- * operation and the place where it began. False. */
+/* The loss of this step is NaN or infinity: repeats the last steps, and reports E_NOT_FINITE with
+ * the step, the operation and the place where it began. False. */
 bool tn_loop_not_finite(tn_loop *loop, int64_t step, double value);
 /* At the end: the last update may have spoiled a parameter. */
 bool tn_loop_check_params(tn_loop *loop);
@@ -140,7 +154,7 @@ void tn_loop_free_kept(tn_loop *loop);
 
 /* Whether the rows or the command line give every input a value. Reports each that has none. */
 bool tn_loop_check_inputs(tn_loop *loop);
-/* A program that was only evaluated, or a run that has ended, leaves nothing. */
+/* Frees everything. */
 void tn_loop_free(tn_loop *loop);
 /* The sizes of the program for so many rows. */
 bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_sizes *sizes);
@@ -152,8 +166,11 @@ bool tn_loop_is_supplied(const tn_loop *loop, size_t input);
 bool tn_loop_is_fed(const tn_loop *loop, size_t input);
 /* Memory for the inputs, with the values that the command line gives; `wanted` (NULL: all) picks some. */
 bool tn_loop_make_inputs(tn_loop *loop, const tn_sizes *sizes, const bool *wanted, tn_tensor **inputs);
-/* The next training batch, from the generator. */
+/* The next training batch, from the generator; the trainer is prepared with it. */
 bool tn_loop_draw_batch(tn_loop *loop);
+/* The same for the step after one that has been started, where the trainer works ahead. It counts as drawn
+ * when that step is made. */
+void tn_loop_draw_ahead(tn_loop *loop);
 /* Rows first, first + 1, ... of the order into the inputs that have memory. */
 void tn_loop_fill_rows(tn_loop *loop, const tn_tensor *inputs, size_t first, size_t count);
 
@@ -182,7 +199,8 @@ bool tn_loop_would_be_last(const tn_loop *loop, const tn_history_row *row);
 void tn_loop_note_recorded(tn_loop *loop, const struct tn_recorded_row *row);
 /* Whether parameters are kept that are not those of the last step. */
 bool tn_loop_has_best(const tn_loop *loop);
-/* The model that the run leaves: the best parameters, or the last; and the number of steps that made them. */
+/* The model that the run saves: the best parameters, or the last; and the number of steps they were
+ * trained for. */
 const tn_view *tn_loop_model_param(const tn_loop *loop, int param);
 /* The same for a plan on the device of the training: values on a card stay there. */
 const tn_view *tn_loop_model_place(const tn_loop *loop, int param);
@@ -232,7 +250,7 @@ size_t tn_loop_tensor_limit(const tn_loop *loop);
 void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* SHA-256 of all parameters in order: those of the last step. */
 void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
-/* Of the model that the run leaves: the best, where that is kept. */
+/* Of the model that the run saves: the best, if that is kept. */
 void tn_loop_model_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* As hexadecimal digits. No memory is allocated: a hash that is missing would make the file another run's. */
 tn_str tn_loop_hex(const uint8_t digest[32], char out[64]);

@@ -1,4 +1,4 @@
-/* train/optimizer.c: sgd, momentum, adam and adamw as compositions.
+/* train/optimizer.c: builds the updates of sgd, momentum, adam and adamw from operations.
  *
  *   sgd        p' = p - lr * g
  *   momentum   m' = momentum * m + g                 p' = p - lr * m'
@@ -12,6 +12,8 @@
  * embedding's) stays sparse under plain sgd: the update touches its rows only,
  * which is the same because a learning rate is finite and not negative. */
 #include "train/optimizer.h"
+
+#include <math.h>
 
 #include "base/elementary.h"
 
@@ -149,4 +151,26 @@ tn_value tn_optimizer_update(const tn_optimizer_args *args, int index, tn_value 
     next = sub(&w, next, mul(&w, lr, mul(&w, number(&w, decay), param)));
   }
   return next;
+}
+
+/* ---- what went wrong ---- */
+
+static bool is_finite(float x) { return x - x == 0; }
+
+static tn_op origin_in_adam(const tn_train_options *o, int64_t step, float mean, float square) {
+  if (!is_finite(mean)) return TN_OP_ADD;
+  if (!is_finite(square)) return TN_OP_MUL;
+  mean /= (float)tn_optimizer_scalar(o, TN_SCALAR_CORRECTION1, step);
+  square /= (float)tn_optimizer_scalar(o, TN_SCALAR_CORRECTION2, step);
+  float direction = mean / (sqrtf(square) + (float)o->epsilon);
+  if (!is_finite(direction)) return TN_OP_DIV;
+  return is_finite((float)tn_train_lr(o, step) * direction) ? TN_OP_SUB : TN_OP_MUL;
+}
+
+tn_op tn_optimizer_origin(const tn_train_options *options, int64_t step, const double *states) {
+  float first = (float)states[0];
+  if (tn_optimizer_states(options->optimizer) == 2)
+    return origin_in_adam(options, step, first, (float)states[1]);
+  if (!is_finite(first)) return TN_OP_ADD;
+  return is_finite((float)tn_train_lr(options, step) * first) ? TN_OP_SUB : TN_OP_MUL;
 }

@@ -26,4 +26,7 @@ tn_value tn_optimizer_clip(const tn_optimizer_args *args, const tn_value *grads,
  * Each gradient is scaled only where it is used, and dies there. */
 tn_value tn_optimizer_update(const tn_optimizer_args *args, int index, tn_value grad, const tn_value *states,
                              tn_value *next_states);
+/* The operation of an update that made a NaN or infinity of finite numbers, told by what the states of the
+ * element have become. Of an optimiser that has states. */
+tn_op tn_optimizer_origin(const tn_train_options *options, int64_t step, const double *states);
 #endif

@@ -1,4 +1,4 @@
-/* train/record.c: writing run.json, and reading exactly that. */
+/* train/record.c: writes run.json, and reads exactly that form. */
 #include "train/record.h"
 
 #include <string.h>
@@ -189,7 +189,7 @@ const char *tn_record_read(tn_heap *heap, tn_str text, tn_arena *arena, tn_run_r
   tn_str object = { text.at, text.len > 0 && text.at[text.len - 1] == '\n' ? text.len - 1 : text.len };
   const char *seal = tn_seal_find(object);
   if (seal && !tn_seal_holds(text.at, text.len, seal))
-    return "it is not as it was written: its hash does not fit";
+    return "it was changed: its hash does not match";
   if (!parsed) return "it is not the record of a run";
   return seal ? compare(heap, text, out) : tn_record_unsealed;
 }

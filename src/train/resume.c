@@ -1,4 +1,4 @@
-/* train/resume.c: resuming a run from its folder. */
+/* train/resume.c: resumes a run from its folder. */
 #include "base/file.h"
 #include "base/folder.h"
 #include "train/checkpoint.h"
@@ -35,7 +35,7 @@ static bool take_history(const tn_checkpoint *c, tn_str history, int64_t steps) 
   if (!tn_checkpoint_covers(c, history, steps, &bytes)) return false;
   bool fits = keep_rows(loop, (tn_str){ history.at, bytes });
   if (loop->history.failed || loop->arena->failed) return tn_loop_out_of_memory(loop);
-  if (!fits) return tn_checkpoint_corrupt(c, "the history beside it does not fit it");
+  if (!fits) return tn_checkpoint_corrupt(c, "the history beside it does not match it");
   if (loop->in_place)
     loop->history_bytes = bytes, tn_sha256_update(&loop->history_hash, history.at, bytes);
   else if (loop->options->out) /* in another folder the lines are written again */
@@ -57,8 +57,8 @@ static bool load_history(const tn_checkpoint *c, int64_t steps) {
 
 /* ---- resuming ---- */
 
-/* A run that has come further than is wanted stays as it is: nothing is trained or written. One that has come
- * exactly as far may have been killed before it wrote its weights, and is completed. */
+/* A run with more steps than requested stays as it is: nothing is trained or written. One with
+ * exactly as many may have been killed before it wrote its weights, and is completed. */
 static void notice_no_steps(tn_loop *loop) {
   int64_t done = tn_trainer_step_number(loop->trainer);
   if (loop->ended && done < loop->steps) {

@@ -1,4 +1,4 @@
-/* train/trainer.c: the graph of a step, its plan, and the memory that lasts.
+/* train/trainer.c: builds the graph of a training step, plans it and runs it.
  *
  * With shards the graph of a step is that of the update: it reads the means of losses and gradients over the
  * shards (shards.h). Between ranks that share memory each updates only what it owns (lasting.h): its
@@ -33,6 +33,9 @@ struct tn_trainer {
   int scalar_input[TN_SCALAR_COUNT]; /* -1: not used */
   int64_t key;
   int key_input; /* -1: the program draws nothing */
+  /* of a guarded step */
+  bool guarded, refused, passes;
+  float sum; /* of its loss and gradients */
 };
 
 /* ---- schedules ---- */
@@ -144,7 +147,20 @@ static bool read_means(maker *m, tn_value *loss) {
   return tn_build_ok(&m->builder.base);
 }
 
-/* The step's outputs: the loss, then the next value of every parameter and state. */
+/* NaN or infinity if the loss or a gradient holds one; reading all gradients once is all it takes. */
+static tn_value sum_of_all(maker *m, tn_value loss) {
+  tn_builder *b = &m->builder.base;
+  tn_value total = tn_build_cast(b, loss, TN_F32);
+  for (int p = 0; p < m->trainer->param_count; p++) {
+    if (m->grads[p] == TN_NO_VALUE) continue;
+    tn_value sum = tn_build_cast(b, tn_build_reduce(b, TN_OP_SUM, m->grads[p], NULL, -1, false), TN_F32);
+    total = tn_build_binary(b, TN_OP_ADD, total, sum);
+  }
+  return total;
+}
+
+/* The step's outputs: the loss, then the next value of every parameter and state; if it is guarded, the sum
+ * of what must be finite. */
 static bool add_updates(maker *m, const tn_value *scalar) {
   tn_trainer *t = m->trainer;
   tn_optimizer_args args = { .builder = &m->builder, .options = &t->options };
@@ -191,7 +207,8 @@ static bool make_graph(maker *m) {
   if (!tn_graph_output(&t->half.graph, 0, loss)) return false;
   add_scalars(m, scalar);
   add_states(m);
-  return add_updates(m, scalar);
+  tn_value sum = t->guarded ? sum_of_all(m, loss) : TN_NO_VALUE;
+  return add_updates(m, scalar) && (!t->guarded || tn_graph_output(&t->half.graph, 0, sum));
 }
 
 /* ---- memory ---- */
@@ -234,6 +251,11 @@ static bool choose_places(maker *m, int **updates, bool **placed) {
     *placed = tn_arena_array(&t->arena, count + 1, sizeof **placed);
     for (size_t i = 0; *placed && i < count; i++) (*placed)[i + 1] = true;
     return *placed != NULL;
+  }
+  if (t->guarded) {
+    *placed = tn_arena_array(&t->arena, count + 2, sizeof **placed);
+    if (!*placed) return false;
+    (*placed)[count + 1] = true;
   }
   *updates = tn_arena_array(&t->arena, count + 1, sizeof **updates);
   for (size_t i = 0; *updates && i < count; i++) {
@@ -289,6 +311,19 @@ static bool make_resident(maker *m) {
   return t->resident || tn_card_fail(card, m->fault);
 }
 
+static bool is_sound(void *context, int output) {
+  tn_trainer *t = context;
+  (void)output;
+  t->refused = t->sum - t->sum != 0 && !t->passes;
+  return !t->refused;
+}
+
+static void guard(tn_trainer *t) {
+  tn_view sum = tn_view_make(&t->sum, TN_F32, &TN_SCALAR_SHAPE);
+  tn_plan_bind_output(t->half.plan, t->lasting.count + 1, &sum);
+  tn_plan_set_watch(t->half.plan, &(tn_plan_watch){ t, is_sound });
+}
+
 static bool make_plan(maker *m) {
   tn_trainer *t = m->trainer;
   int *updates = NULL;
@@ -299,7 +334,9 @@ static bool make_plan(maker *m) {
                               .threads = m->request->threads,
                               .updates = updates,
                               .placed = placed,
-                              .ignored = ignored };
+                              .guarded = t->guarded,
+                              .ignored = ignored,
+                              .ahead = !t->means && !m->request->shows_all };
   t->half.plan = tn_plan_new(t->heap, &t->half.graph, &options, m->fault);
   if (!t->half.plan) return false;
   bind_params(t);
@@ -308,6 +345,7 @@ static bool make_plan(maker *m) {
     tn_view view = tn_view_make(&t->scalar[i], TN_F32, &TN_SCALAR_SHAPE);
     if (t->scalar_input[i] >= 0) tn_plan_bind_input(t->half.plan, t->scalar_input[i], &view);
   }
+  if (t->guarded) guard(t);
   tn_view key = tn_view_make(&t->key, TN_I64, &TN_SCALAR_SHAPE);
   if (t->key_input >= 0) tn_plan_bind_input(t->half.plan, t->key_input, &key);
   return true;
@@ -340,6 +378,7 @@ tn_trainer *tn_trainer_new(tn_heap *heap, const tn_trainer_request *request, tn_
   trainer->input_count = (int)request->graph->inputs.count;
   trainer->param_count = (int)request->graph->params.count;
   trainer->per_param = tn_optimizer_states(request->options.optimizer);
+  trainer->guarded = request->guarded;
   tn_arena_init(&trainer->arena, heap);
   maker m = { .trainer = trainer, .request = request, .fault = fault };
   if (!make(&m)) {
@@ -448,15 +487,64 @@ static bool finish_update(tn_trainer *t, double *loss, tn_fault *fault) {
   return true;
 }
 
-bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault) {
+bool tn_trainer_works_ahead(const tn_trainer *trainer) {
+  return !trainer->means && tn_plan_is_on_card(trainer->half.plan);
+}
+
+/* With shards the plan's inputs are their means, which there are when the step has begun. */
+void tn_trainer_prepare(tn_trainer *trainer, int64_t step) {
   for (int i = 0; i < TN_SCALAR_COUNT; i++) {
     if (trainer->scalar_input[i] < 0) continue;
-    trainer->scalar[i] = (float)tn_optimizer_scalar(&trainer->options, (tn_train_scalar)i, trainer->step);
+    trainer->scalar[i] = (float)tn_optimizer_scalar(&trainer->options, (tn_train_scalar)i, step);
   }
-  trainer->key = (int64_t)tn_rng_mix(trainer->seed, (uint64_t)trainer->step);
-  if (trainer->means && !tn_shard_means_run(trainer->means, trainer->key, fault)) return false;
-  if (!tn_plan_run(trainer->half.plan, fault) || !finish_update(trainer, loss, fault)) return false;
+  trainer->key = (int64_t)tn_rng_mix(trainer->seed, (uint64_t)step);
+  if (!trainer->means) tn_plan_prepare(trainer->half.plan);
+}
+
+bool tn_trainer_start(tn_trainer *trainer, tn_fault *fault) {
+  trainer->refused = false;
+  if (trainer->means) {
+    if (!tn_shard_means_run(trainer->means, trainer->key, fault)) return false;
+    tn_plan_prepare(trainer->half.plan);
+  }
+  return tn_plan_start(trainer->half.plan, fault);
+}
+
+bool tn_trainer_finish(tn_trainer *trainer, double *loss, tn_fault *fault) {
+  if (!tn_plan_finish(trainer->half.plan, fault) || !finish_update(trainer, loss, fault)) return false;
   if (trainer->resident) tn_resident_computed(trainer->resident);
   trainer->step++;
+  trainer->passes = false;
   return true;
+}
+
+bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault) {
+  tn_trainer_prepare(trainer, trainer->step);
+  return tn_trainer_start(trainer, fault) && tn_trainer_finish(trainer, loss, fault);
+}
+
+/* ---- guarded steps ---- */
+
+bool tn_trainer_is_guarded(const tn_trainer *trainer) { return trainer->guarded; }
+bool tn_trainer_refused(const tn_trainer *trainer) { return trainer->refused; }
+void tn_trainer_let_pass(tn_trainer *trainer) { trainer->passes = true; }
+
+static void find_in_param(const tn_trainer *t, int param, tn_not_finite *out) {
+  const tn_view *view = &t->lasting.tensors[param].view;
+  int64_t at = 0, count = tn_view_count(view);
+  double states[2] = { 0 };
+  for (; at < count; at++) {
+    out->value = tn_view_get_f64(view, at);
+    if (out->value - out->value != 0) break;
+  }
+  for (int s = 0; s < t->per_param && s < 2; s++)
+    states[s] = tn_view_get_f64(&t->lasting.tensors[t->param_count + param * t->per_param + s].view, at);
+  out->op = tn_optimizer_origin(&t->options, t->step - 1, states);
+}
+
+bool tn_trainer_find_spoiled(const tn_trainer *t, tn_not_finite *out) {
+  int param = tn_first_not_finite(t->heap->pool, t->lasting.tensors, t->param_count);
+  *out = (tn_not_finite){ 0 };
+  if (param < t->param_count) find_in_param(t, param, out);
+  return param < t->param_count;
 }

@@ -1,9 +1,9 @@
 /* train/trainer.h: one training step, planned once and run many times.
  *
  * From a graph with a scalar loss a trainer makes the graph of a whole step:
- * forward, gradients by every parameter, the optimiser's update. It owns the
- * parameters and the optimiser's state; a step reads the inputs that are bound,
- * changes the parameters in place and allocates nothing.
+ * forward, gradients with respect to every parameter, the optimiser's update. It owns the
+ * parameters and the optimiser's state; a step reads the inputs that are bound, changes the
+ * parameters in place and allocates nothing.
  *
  * Every number a schedule or an optimiser needs is computed here in f64 with
  * tern's own functions and enters the step as a scalar, so that the step's
@@ -25,8 +25,9 @@ typedef struct tn_trainer tn_trainer;
 
 /* With shards > 1 the graph is that of one part: the loss of a batch is the mean of the losses of its
  * parts, and so are the gradients, added up by a tree over neighbours that depends on the number of
- * shards alone. So the parts may be computed anywhere, by anybody, and the bits stay. `sharded` says
- * which inputs are divided: the step's input is then shards times as long along its first axis. */
+ * shards alone. So the parts may be computed anywhere, in any process, and the bits stay. `sharded`
+ * says which inputs are divided: the step's input is then shards times as long along its first
+ * axis. */
 typedef struct {
   const tn_graph *graph; /* known shapes; may be freed afterwards */
   int loss;              /* the output that is the loss: a float scalar */
@@ -38,7 +39,8 @@ typedef struct {
   tn_pass_set passes;
   const tn_opt_evaluator *evaluator;
   tn_transport *transport; /* other processes that compute shards; NULL: none. This one has a shard. */
-  bool shows_all; /* every value can be looked at after a step, which changes nothing then */
+  bool shows_all; /* every value can be read after a step, which changes nothing then */
+  bool guarded;   /* a step whose loss or gradients are NaN or infinity fails; without shards, on the host */
 } tn_trainer_request;
 
 /* NULL with *fault filled in. Parameters start at zero: set them. */
@@ -46,8 +48,9 @@ tn_trainer *tn_trainer_new(tn_heap *heap, const tn_trainer_request *request, tn_
 void tn_trainer_free(tn_trainer *trainer);
 
 /* By the graph's own numbering. Borrowed; contiguous; valid until the trainer is freed, but after a step its
- * data may be elsewhere. Whoever writes to it, to set the parameter, calls tn_trainer_wrote afterwards. On a
- * card the values are fetched first; if that fails they are older ones, and tn_trainer_fetch says so. */
+ * data may be elsewhere. A caller that writes to it, to set the parameter, calls tn_trainer_wrote
+ * afterwards. On a card the values are fetched first; if that fails they are older ones, and
+ * tn_trainer_fetch says so. */
 int tn_trainer_param_count(const tn_trainer *trainer);
 const tn_view *tn_trainer_param(const tn_trainer *trainer, int index);
 /* Where it is, for a plan on the same device that is to read it; its values are not fetched. */
@@ -64,7 +67,7 @@ bool tn_trainer_keep(tn_trainer *trainer, tn_fault *fault);
 bool tn_trainer_return(tn_trainer *trainer, tn_fault *fault);
 /* The same with a reference of its own, which outlives the trainer. False: no memory. */
 bool tn_trainer_share_param(const tn_trainer *trainer, int index, tn_tensor *out);
-/* How many of them the loss has a gradient by. */
+/* The number of parameters that a gradient of the loss reaches. */
 int tn_trainer_learning_count(const tn_trainer *trainer);
 /* The optimiser's own tensors (momentum, moments), for checkpoints. */
 int tn_trainer_state_count(const tn_trainer *trainer);
@@ -75,21 +78,37 @@ const tn_view *tn_trainer_lasting(const tn_trainer *trainer, int index);
 /* Whether they are memory of all ranks: what one writes there all have. */
 bool tn_trainer_is_shared(const tn_trainer *trainer);
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view);
-/* For graphs that ask the host; see graph/effects.h. */
+/* For graphs that call the host; see graph/effects.h. */
 void tn_trainer_set_effects(tn_trainer *trainer, const tn_effects *effects);
 
 int64_t tn_trainer_step_number(const tn_trainer *trainer);
 void tn_trainer_set_step_number(tn_trainer *trainer, int64_t step);
 /* Where the schedule ends, from the next step on. */
 void tn_trainer_set_steps(tn_trainer *trainer, int64_t steps);
-/* One step; *loss is that of the parameters before the update. On failure nothing has changed. */
-bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault);
-/* The first operation of a step that made a NaN or an infinity of finite numbers. */
+/* The first operation of a step that produced a NaN or infinity from finite operands. */
 typedef struct {
   tn_op op; /* TN_OP_ERROR: none was found */
   tn_span at;
   double value;
 } tn_not_finite;
+/* One step; *loss is that of the parameters before the update. On failure nothing has changed. */
+bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault);
+/* The same in three parts. `prepare` takes the current inputs for the step of this number, which is started
+ * next; if it works ahead, the step before may still be running. Calling it again replaces them. `finish`
+ * follows a successful start. */
+void tn_trainer_prepare(tn_trainer *trainer, int64_t step);
+bool tn_trainer_start(tn_trainer *trainer, tn_fault *fault);
+bool tn_trainer_finish(tn_trainer *trainer, double *loss, tn_fault *fault);
+/* Whether a GPU computes between start and finish, so that it pays to prepare the next step meanwhile. */
+bool tn_trainer_works_ahead(const tn_trainer *trainer);
+bool tn_trainer_is_guarded(const tn_trainer *trainer);
+/* Whether the last step failed because the sum of its loss and gradients is NaN or infinity. Finite ones may
+ * add up to that too: then the caller lets the step pass, once. */
+bool tn_trainer_refused(const tn_trainer *trainer);
+void tn_trainer_let_pass(tn_trainer *trainer);
+/* The first parameter that the last step of a guarded trainer made NaN or infinity, although its gradient was
+ * finite, and the operation. False: there is none. */
+bool tn_trainer_find_spoiled(const tn_trainer *trainer, tn_not_finite *out);
 /* For a trainer that shows all, after a step. False: everything is finite. */
 bool tn_trainer_find_not_finite(const tn_trainer *trainer, tn_not_finite *out);
 /* Whether a float tensor holds a NaN or an infinity, and the first one. */

@@ -1,4 +1,4 @@
-// The board as a person uses it: open the list, follow a run that is going on, compare two, look at a
+// The board as a person uses it: open the list, follow a run in progress, compare two, look at a
 // graph, with the keyboard too. And what it must refuse: other hosts, other origins, other methods.
 import { createServer } from "node:http";
 import assert from "node:assert/strict";
@@ -73,7 +73,7 @@ async function look(port) {
       .filter((name) => ["seed", "lr", "batch"].includes(name)).join(), "seed,lr");
     await picture(page, "compare");
 
-    // A run that is going on: the page follows it, and sees it stop.
+    // A run in progress: the page follows it, and sees it stop.
     const running = start("train", "long.ail", "--allow", "fileread", "-q", "--out", "long", "--checkpoint-every", "1000000000");
     running.stdout.resume();
     while ((await ask(port, "/api/runs/3")).status !== 200) await page.waitForTimeout(100);

@@ -155,7 +155,7 @@ static void a_body_may_come_in_pieces_and_requests_may_follow(void **state) {
   close(client);
 }
 
-static void a_run_is_forgotten_with_its_steps(void **state) {
+static void a_run_is_removed_with_its_steps(void **state) {
   served *s = *state;
   assert_int_equal(post(s, honest("/api/runs/2/remove", "{}")), 200);
   assert_string_equal(ask_sql(s, "SELECT group_concat(id) FROM runs"), "1");
@@ -166,7 +166,7 @@ static void a_run_is_forgotten_with_its_steps(void **state) {
 }
 
 /* The process that records it lives: it is this one. */
-static void a_run_that_goes_on_stays(void **state) {
+static void a_run_in_progress_stays(void **state) {
   static const float losses[] = { 1 };
   served *s = *state;
   assert_int_equal(served_add_run(s, "model {}", losses, 1), 3);
@@ -339,7 +339,7 @@ static void a_body_must_be_whole_in_time(void **state) {
 }
 
 /* Many clients that announce a body and send none lock no others out, and their memory is freed. */
-static void unfinished_bodies_lock_nobody_out(void **state) {
+static void unfinished_bodies_do_not_lock_others_out(void **state) {
   served *s = *state;
   int slow[100];
   char text[1024];
@@ -383,8 +383,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     SERVED(tags_and_notes_are_kept, start),
     SERVED(a_body_may_come_in_pieces_and_requests_may_follow, start),
-    SERVED(a_run_is_forgotten_with_its_steps, start),
-    SERVED(a_run_that_goes_on_stays, start),
+    SERVED(a_run_is_removed_with_its_steps, start),
+    SERVED(a_run_in_progress_stays, start),
     SERVED(a_history_that_is_held_is_left_alone, start),
     SERVED(no_history_is_made, start),
     SERVED(without_the_token_nothing_changes, start),
@@ -394,7 +394,7 @@ int main(void) {
     SERVED(bodies_are_bounded, start),
     SERVED(bodies_that_are_something_else_change_nothing, start),
     SERVED(a_body_must_be_whole_in_time, start),
-    SERVED(unfinished_bodies_lock_nobody_out, start),
+    SERVED(unfinished_bodies_do_not_lock_others_out, start),
     SERVED(noise_in_posts_breaks_nothing, start),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@ const chart = (title) => `figure:has(figcaption:text-is("${title}"))`;
 const readouts = (page) => page.$$eval(".readout:not([hidden])", (all) => all.map((r) => r.innerText));
 const labels = (page, title) => page.$$eval(`${chart(title)} .chart text`, (all) => all.map((t) => t.textContent));
 // The middle of a chart, and places to the left and right of it by a share of its width. What is in a .plot is
-// redrawn while a run goes on; the .plot stays.
+// redrawn during a run; the .plot stays.
 async function place(page, title, share, part = ".overlay") {
   const overlay = page.locator(`${chart(title)} ${part}`);
   await overlay.scrollIntoViewIfNeeded();

@@ -30,7 +30,7 @@ static void close_all(const int *clients, int count) {
 
 /* ---- slow clients ---- */
 
-static void many_unfinished_requests_lock_nobody_out(void **state) {
+static void many_unfinished_requests_do_not_lock_others_out(void **state) {
   served *s = *state;
   int slow[MANY];
   connect_many(s, slow, MANY, 1, HALF_A_REQUEST);
@@ -39,7 +39,7 @@ static void many_unfinished_requests_lock_nobody_out(void **state) {
   close_all(slow, MANY);
 }
 
-static void many_connections_that_say_nothing_lock_nobody_out(void **state) {
+static void many_silent_connections_do_not_lock_others_out(void **state) {
   served *s = *state;
   int silent[MANY];
   connect_many(s, silent, MANY, 1, "");
@@ -47,7 +47,7 @@ static void many_connections_that_say_nothing_lock_nobody_out(void **state) {
   close_all(silent, MANY);
 }
 
-static void many_addresses_lock_nobody_out(void **state) {
+static void many_addresses_do_not_lock_others_out(void **state) {
   served *s = *state;
   int slow[MANY];
   for (int i = 0; i < MANY; i++) {
@@ -129,7 +129,7 @@ static int connect_without_reading(const served *s) {
 
 /* Whether the server sends, or waits until it can, does not show from outside; that it has forgotten the
  * client does, in its memory. */
-static void an_answer_that_nobody_reads_is_given_up(void **state) {
+static void an_unread_answer_is_dropped(void **state) {
   served *s = *state;
   assert_int_equal(fetch(s, "/api/runs"), 200);
   served_settle(s);
@@ -141,7 +141,7 @@ static void an_answer_that_nobody_reads_is_given_up(void **state) {
   close(deaf);
 }
 
-static void answers_that_nobody_reads_lock_nobody_out(void **state) {
+static void unread_answers_do_not_lock_others_out(void **state) {
   served *s = *state;
   int deaf[8];
   s->limits.clients.most = s->limits.clients.per_address = 6;
@@ -364,15 +364,15 @@ static void a_thousand_requests_leave_no_memory_behind(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    SERVED(many_unfinished_requests_lock_nobody_out, start),
-    SERVED(many_connections_that_say_nothing_lock_nobody_out, start),
-    SERVED(many_addresses_lock_nobody_out, start),
+    SERVED(many_unfinished_requests_do_not_lock_others_out, start),
+    SERVED(many_silent_connections_do_not_lock_others_out, start),
+    SERVED(many_addresses_do_not_lock_others_out, start),
     SERVED(a_request_must_be_whole_in_time, start),
     SERVED(a_trickle_of_bytes_wins_no_time, start),
     SERVED(a_second_request_that_trickles_wins_no_time_either, start),
     SERVED(an_idle_connection_may_ask_again_in_time, start),
-    SERVED(an_answer_that_nobody_reads_is_given_up, start),
-    SERVED(answers_that_nobody_reads_lock_nobody_out, served_set_up),
+    SERVED(an_unread_answer_is_dropped, start),
+    SERVED(unread_answers_do_not_lock_others_out, served_set_up),
     SERVED(one_address_does_not_take_the_place_of_another, start),
     SERVED(a_follower_stays_when_others_come_and_go, start_with_a_run),
     SERVED(the_oldest_follower_gives_way_to_a_new_one, start_with_a_run),

@@ -307,7 +307,7 @@ static void a_follower_gets_what_is_new(void **state) {
 }
 
 /* Somebody holds the history: what does not need it is answered, and followers stay. */
-static void a_history_that_is_held_stops_nobody(void **state) {
+static void a_locked_history_does_not_stop_a_training(void **state) {
   served *s = *state;
   sqlite3 *holder;
   assert_int_equal(served_add_run(s, "x", losses, 3), 1);
@@ -345,7 +345,7 @@ int main(void) {
     SERVED(the_first_different_step_is_found_among_all, prepare),
     SERVED(a_comparison_says_what_differs, prepare),
     SERVED(a_follower_gets_what_is_new, prepare),
-    SERVED(a_history_that_is_held_stops_nobody, prepare),
+    SERVED(a_locked_history_does_not_stop_a_training, prepare),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

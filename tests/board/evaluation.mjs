@@ -87,7 +87,7 @@ async function showsTheRest(browser, port) {
   write("a/evaluation.json", good.slice(0, 100));
   await visit(page, port, 1);
   await page.waitForSelector(".judged .error");
-  assert.equal(await page.textContent(".judged .error"), "evaluation.json is damaged: its hash is that of other bytes");
+  assert.equal(await page.textContent(".judged .error"), "evaluation.json is damaged: its hash does not match");
   assert.equal(await page.locator(".judged table").count(), 0);
   await page.waitForSelector(".params figure");   // the rest of the page is there
   await close((text) => text.includes("404"));

@@ -18,7 +18,7 @@ async function sortsAndFilters(page, port) {
   await page.goto(url(port));
   await page.waitForSelector("tbody tr");
   assert.equal(await ids(page), "3 2 1");
-  // The lowest loss first, with an arrow that says so; once more, and it is turned round.
+  // The lowest loss first, with an arrow that says so; once more, and the order is reversed.
   await sort(page, "loss");
   await page.waitForSelector("th[aria-sort=ascending]:has-text('loss ▲')", { state: "attached" });
   const losses = (await column(page, "loss")).map(Number);

@@ -1,5 +1,5 @@
-// Whoever has no mouse, no large window or no run yet: the empty page, the keyboard, names for screen
-// readers, less motion, a phone that is touched.
+// Users without a mouse, a large window or a run yet: the empty page, the keyboard, names for
+// screen readers, less motion, a phone that is touched.
 import assert from "node:assert/strict";
 import { inEveryView, launch, openPage, program, startBoard, test, train, url, write } from "./support.mjs";
 

@@ -89,7 +89,7 @@ static void damage_is_one_message(void **state) {
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     write_bytes(s, 1, tn_str_of(files[i]));
     assert_int_equal(fetch_evaluation(s, 1), 404);
-    assert_non_null(strstr(body, "evaluation.json is damaged: its hash is that of other bytes"));
+    assert_non_null(strstr(body, "evaluation.json is damaged: its hash does not match"));
   }
 }
 
@@ -103,7 +103,7 @@ static void hostile_members_are_refused(void **state) {
     { "{\"data\":\"a\",\"rows\":-1,\"metrics\":{}", "a count is not" },
     { "{\"data\":\"a\",\"rows\":1.5,\"metrics\":{}", "a count is not" },
     { "{\"data\":\"a\",\"rows\":1e400,\"metrics\":{}", "a count is not" },
-    { "{\"data\":\"a\",\"rows\":1,\"rows\":1,\"metrics\":{}", "twice" },
+    { "{\"data\":\"a\",\"rows\":1,\"rows\":1,\"metrics\":{}", "repeated" },
     { "{\"data\":\"a\",\"rows\":1,\"metrics\":[]", "the metrics are missing" },
     { "{\"data\":\"a\",\"rows\":1,\"metrics\":{\"loss\":\"<b>\"}", "a value is not a number" },
     { "{\"data\":\"a\",\"rows\":1,\"metrics\":{\"loss\":[[[1]]]}", "a value is not a number" },
@@ -167,7 +167,7 @@ static void sizes_are_bounded(void **state) {
   assert_non_null(strstr(body, "evaluation.json is too large"));
 }
 
-/* A file that is none: opening a FIFO would wait for its other end forever. */
+/* Not a plain file: opening a FIFO would wait for its other end forever. */
 static void odd_files_are_not_opened(void **state) {
   served *s = *state;
   char room[128];

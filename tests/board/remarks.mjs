@@ -70,7 +70,7 @@ async function keepsWhatRuns(page, port) {
   await page.check("tbody tr:has(.running) input");
   await page.click("button:has-text('Delete …')");
   await page.click("dialog button:has-text('Delete run')");
-  await page.waitForSelector("dialog .error:has-text('the run is going on')");
+  await page.waitForSelector("dialog .error:has-text('the run is in progress')");
   await page.keyboard.press("Escape");
   running.kill("SIGINT");
   await page.waitForSelector(".status.stopped");

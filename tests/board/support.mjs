@@ -97,17 +97,22 @@ export async function picture(page, name) {
 export const isPhone = (page) => page.viewportSize().width < 640;
 
 // A page as phones, small windows and large ones show it, in both colours. Nothing is wider than the window.
+// Each view begins with an empty page, and nothing is kept from the one before.
 export async function inEveryView(browser, port, name, look, options = {}) {
+  const { page, close } = await openPage(browser, port, options);
   for (const width of [360, 800, 1400]) {
     for (const colorScheme of ["light", "dark"]) {
-      const { page, close } = await openPage(browser, port, { viewport: { width, height: 800 }, colorScheme, ...options });
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
       await look(page, { width, colorScheme });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(wide <= 1, `${name} at ${width} pixels is ${wide} too wide`);
       await picture(page, `${name}-${width}-${colorScheme}`);
-      await close();
+      await page.evaluate(() => localStorage.clear());
+      await page.goto("about:blank");
     }
   }
+  await close();
 }
 
 // Runs a test, and leaves nothing behind.

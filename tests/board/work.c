@@ -103,7 +103,7 @@ static void a_job_has_its_time(void **state) {
   assert_non_null(strstr(body, "it takes too long"));
 }
 
-/* The server ends although a drawing would go on forever: stop() hangs if it does not. */
+/* The server ends although a drawing would run forever: stop() hangs if it does not. */
 static void stopping_stops_a_job(void **state) {
   served *s = *state;
   add_runs(s, 2, "slow");
@@ -114,7 +114,7 @@ static void stopping_stops_a_job(void **state) {
   (void)running;
 }
 
-static void whoever_waits_gives_way_to_others_too(void **state) {
+static void waiting_clients_give_way_to_others_too(void **state) {
   served *s = *state;
   int waiting[6];
   s->limits.clients.most = s->limits.clients.per_address = 4;
@@ -296,7 +296,7 @@ static void claims_of_a_file_are_not_believed(void **state) {
   for (int i = 0; i < 5; i++) assert_int_equal(fetch_params(s, i + 1), 404);
 }
 
-/* A file that is none: opening a FIFO would wait for its other end forever. */
+/* Not a plain file: opening a FIFO would wait for its other end forever. */
 static void odd_files_are_not_opened(void **state) {
   served *s = *state;
   char room[128], elsewhere[128];
@@ -339,7 +339,7 @@ int main(void) {
     SERVED(few_jobs_wait_and_one_more_is_refused, served_set_up),
     SERVED(a_job_has_its_time, served_set_up),
     SERVED(stopping_stops_a_job, served_set_up),
-    SERVED(whoever_waits_gives_way_to_others_too, served_set_up),
+    SERVED(waiting_clients_give_way_to_others_too, served_set_up),
     SERVED(drawings_that_are_kept_are_few, served_set_up),
     SERVED(every_failed_allocation_is_survived, served_set_up),
     SERVED(the_numbers_of_weights_are_right, served_set_up),

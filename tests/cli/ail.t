@@ -1,4 +1,4 @@
-# A chain of `else if` is as long as memory allows: its length is no depth.
+# A chain of `else if` is limited only by memory: its length does not count as nesting.
 $ chain() { awk -v n=$1 'BEGIN { print "model {\n  x []\n  param p [2]\n  y ="
 >   for (i = 0; i < n; i++) printf "if x == %d then p * %d + x\nelse ", i, i + 1
 >   print "p * 1000\n}\ntrain { loss = sum(y) steps = 1 lr = 1 }" }' > chain.ail; }
@@ -22,7 +22,7 @@ $ tern train chain.ail --input x=50 --param p='[100, 200]' --out run > /dev/null
 $ tern run chain.ail --input x=0 --weights run/weights.safetensors | tail -n 1
 | First 2 values: [49.0000, 149.0000]
 
-# Arms that differ are found wherever they stand, and only the condition of a taken way is looked at.
+# Arms of different shapes are found anywhere, and only conditions on the taken path are evaluated.
 $ sed 's/x == 70 then p/x == 70 then sum(p)/' chain.ail > differs.ail; tern check differs.ail --json
 | {"ok":false,"diagnostics":[{"code":"E_IF_BRANCH_SHAPE_MISMATCH",<*>
 ? 1
@@ -44,6 +44,6 @@ $ head -n 2 a
 | Event: start
 | Emitted: initialized
 
-# Too little memory for the text ends the reader, too: a failed block was allocated repeatedly.
+# Too little memory for the text ends parsing too: a failed block was allocated repeatedly.
 $ for size in 20K 40K 60K 80K 100K; do tern train chain.ail --max-mem $size --json | grep -o '"code":"E_[A-Z_]*"'; done | sort -u
 | "code":"E_MEMORY_LIMIT"

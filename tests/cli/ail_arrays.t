@@ -1,4 +1,4 @@
-# Arrays of NumPy as a data set. make.py writes them as numpy.save and numpy.savez do.
+# NumPy arrays as a data set. make.py writes them as numpy.save and numpy.savez do.
 $ cat > make.py <<'TEXT'
 > import struct, sys, zipfile
 > def npy(kind, shape, numbers):
@@ -61,7 +61,7 @@ $ tern train b.ail --allow fileread --out other -q > log && cmp npz/weights.safe
 $ tern verify npz --allow fileread
 | verified: every step, the history and the weights agree in every bit
 
-# Answers and metrics for other files; the labels may be missing. Rows are answered in chunks.
+# Predictions and metrics for other files; the labels may be missing. Rows are processed in chunks.
 $ tern predict npz new.npz | cut -c 1
 | 1
 | 0

@@ -60,7 +60,7 @@ $ sh try 'a,b,labels\n1,0.5,0\n-2,N/A,1\n2,59.5,0\n' 'x = 0-1 missing = "mean"'
 | ok a356491d
 $ sh try 'a,b,labels\n1,0.5,0\n-2,30,1\n2,59.5,0\n' 'x = 0-1'
 | ok a356491d
-# What is held back for validation counts nowhere.
+# Validation rows affect no statistic.
 $ sh try 'a,b,labels\n1,0.5,0\n-2,,1\n2,59.5,0\n3,9,1\n' 'x = 0-1 missing = "mean" split = 0.5'
 | ok 942ced12
 $ sh try 'a,b,labels\n1,0.5,0\n-2,0.5,1\n2,59.5,0\n3,9,1\n' 'x = 0-1 split = 0.5'

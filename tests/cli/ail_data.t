@@ -80,7 +80,7 @@ $ sh try tsv '0\t1\t2\n1\t3\t4\n' 'labels = "0" tokens = [2, 1]'
 $ sh try tsv '0\t1\t2\n1\t3\t4\n' 'labels = "0" tokens = "words"'
 | ok
 $ sh try tsv '0\t1\t2\n' 'labels = 0 tokens = 9'
-| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"a column that the program reads is not there","col":"6"}
+| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"a column that the program reads is missing","col":"6"}
 $ sh try tsv '1,2,3\t0\n3\t1\n'
 | E_DATASET_DIM_MISMATCH data {"path":"d","line":"2","expected_T":"3","received_T":"1"}
 $ sh try tsv 'a\t0\n'
@@ -99,7 +99,7 @@ $ weights() { printf "$1" > d; { cat model.ail; echo "dataset { format = \"$2\" 
 > weights '{"label":0,"tokens":[1,2]}\n{"tokens":[3,4],"label":1}\n' jsonl > c; cmp a b && cmp a c && wc -l < a
 | 1
 
-# Maps, then filters, whatever the order they stand in; a map may shorten a row.
+# Maps, then filters, whatever their order in the program; a map may shorten a row.
 $ sh try jsonl '{"tokens":[1,2],"label":0}\n' 'map f(tokens)' 'fn f(x) { slice(x, 0, 0, 1) }'
 | ok
 $ sh try jsonl '{"tokens":[1,2],"label":5}\n{"tokens":[3,4],"label":6}\n' 'filter f(labels) map g(labels)' 'fn f(y) { y > 0 } fn g(y) { y - 5 }'
@@ -119,7 +119,7 @@ $ sh try jsonl '{"tokens":[1,2],"label":0}\n' 'filter f(labels)' 'fn g(x) { now(
 $ sh try jsonl '{"tokens":[1,2],"label":0}\n' 'map relu(tokens)'
 | E_DATASET_MAP_NOT_FOUND check {"function_name":"relu","stage":"map","dataset_path":"d"}
 
-# The file is read by train alone, and nothing of it before that is allowed.
+# Only train reads the file, and only if that is allowed.
 $ { cat model.ail; echo 'dataset { format = "tsv" path = "nowhere" }'; } > m.ail
 $ tern check m.ail && tern run m.ail | head -n 1
 | m.ail: ok

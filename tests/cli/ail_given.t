@@ -1,4 +1,4 @@
-# Nothing that the command line asks an AILang program for is ignored in silence.
+# No option is silently ignored for an AILang program.
 $ cat > model.ail <<'END'
 > model { x [B, 2] param W [2, 1] y = matmul(x, W) }
 > train { loss = mean(y) steps = 1 }
@@ -38,7 +38,7 @@ $ tern app model.ail
 $ tern app model.ail --event go 2>&1 | head -n 1
 | error[E_EVENT_HANDLER_NOT_FOUND]: the app has no handler for event `go`
 
-# Weights need parameters, and must fit them also where nothing reads the model.
+# Weights need parameters, and must match them even if nothing reads the model.
 $ for verb in run app 'emit --as onnx'; do tern $verb app.ail --weights run/weights.safetensors 2>&1 | head -n 1; done
 | error[E_USAGE]: the program has no parameters for --weights to fill
 | error[E_USAGE]: the program has no parameters for --weights to fill

@@ -95,7 +95,7 @@ $ tern predict j rows.jsonl | head -n 2; tern predict j --input tokens='[[3, 4, 
 | 1 1 2 1
 | "prediction":[0,1,2,0,1,2]
 
-# A single number is a list of one; `label` stands in for `labels`; a key that stands twice counts the last time.
+# A single number is a list of one; `label` replaces `labels`; the last of repeated keys counts.
 $ printf '{"tokens": [3], "label": 0}\n{"tokens": [4], "labels": [9, 9], "labels": [1], "label": 2}\n' > one.jsonl
 $ sed 's/rows/one/; s/0.8/1/; /^eval/,$d' j.ail > one.ail; tern train one.ail --allow fileread --out one -q > log && grep -o '"name":"labels","width":[0-9]*' one/data.json
 | "name":"labels","width":1

@@ -52,7 +52,7 @@ $ tern emit net.ail --as onnx -o net.onnx && grep -ao 'block\.[01]\.[Wb]' net.on
 
 $ tern emit net.ail --as mlir > net.mlir
 
-# Where layers are not used: functions of rows, states, handlers.
+# Where layers are not allowed: functions of rows, states, handlers.
 $ cat > where.ail <<'END'
 > layer scale(x) {
 >   param s [] init ones

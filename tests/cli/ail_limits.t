@@ -51,7 +51,7 @@ $ tern app double.ail --event e0 2>&1 | grep -A1 '^error'
 $ (printf 'model {\n  value [2]\n'; i=0; while [ $i -lt 400 ]; do echo "  y$i = valu"; i=$((i + 1)); done; echo '}') | tern check --lang ail - --json | tr '}' '\n' | grep -c '"suggestion":"value"'
 | 51
 
-# A circle of functions is shown by its first twenty.
+# A cycle of functions is shown by its first twenty.
 $ (i=0; while [ $i -lt 30 ]; do echo "fn f$i(x) { f$(((i + 1) % 30))(x) }"; i=$((i + 1)); done; printf 'model {\n  x [2]\n  y = f0(x)\n}\n') | tern check --lang ail - --json | grep -o '"call_site":"[^"]*"'
 | "call_site":"f0 -> f1 -> f2 -> f3 -> f4 -> f5 -> f6 -> f7 -> f8 -> f9 -> f10 -> f11 -> f12 -> f13 -> f14 -> f15 -> f16 -> f17 -> f18 -> f19 -> f20 -> ... -> f0"
 

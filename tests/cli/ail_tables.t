@@ -47,7 +47,7 @@ $ cmp run-csv/data.json run-jsonl/data.json && cmp run-csv/data.json run-tsv/dat
 | {"inputs":[{"name":"tokens","width":4,"tokens":"words","vocabulary":["a","flat","new","the",",","garage","house"]},{"name":"x","width":2,"fill":[56.25,2.6666667],"mean":[56.25,2.6666666865348816],"deviation":[24.843258642939738,1.080123449734644]},{"name":"labels","width":1,"classes":["flat","garage","house"]}],"tern.sha256":"db632911feb30da6ce07578716fd943e2d30ba7eb7f961be12858556771d7246"}
 \ no newline
 
-# Each format answers files of its own form, with the same answers; the label may be missing.
+# Each format predicts files of its own form, with the same results; the label may be missing.
 $ printf 'text,rooms,area\nan old garage,,25\n' > new.csv; tr ',' '\t' < new.csv > new.tsv
 $ echo '{"area": 25, "text": "an old garage"}' > new.jsonl
 $ for f in csv tsv jsonl; do tern predict run-$f new.$f; tern evaluate run-$f rows.$f | tail -n 2; done
@@ -119,10 +119,10 @@ $ sh try '{"text": "a", "area": 1, "rooms": 2, "kind": "b"}\n' 'delimiter = ";"'
 $ sed 's/words("text", size=9)/"text"/; s/delimiter = ";"//' jsonl.ail > ids.ail; printf '{"text": "a b", "area": 1, "rooms": 2, "kind": "b"}\n' > rows.jsonl
 $ tern train ids.ail --allow fileread 2>&1 | grep 'error\|hint'
 | error[E_DATASET_SCHEMA_WRONG_TYPE]: `text` in line 1 of `rows.jsonl` is not a list of whole numbers
-|     = hint: `tokens = words("text")` makes tokens of the texts of a column; chars, bytes and bpe do, too
+|     = hint: `tokens = words("text")` tokenizes a column of texts; so do chars, bytes and bpe
 $ sed 's/words("text", size=9)/"text"/' csv.ail > ids.ail; tern train ids.ail --allow fileread 2>&1 | grep 'error\|hint'
 | error[E_DATASET_SCHEMA_WRONG_TYPE]: `text` in line 2 of `rows.csv` is not a whole number
-|     = hint: `tokens = words("text")` makes tokens of the texts of a column; chars, bytes and bpe do, too
+|     = hint: `tokens = words("text")` tokenizes a column of texts; so do chars, bytes and bpe
 
 # true and false are classes, too; a list of lists is a row of that shape, and a flat list fits as well.
 $ cat > flags.ail <<'END'

@@ -28,7 +28,7 @@ $ tern train m.ail --allow fileread --out run | grep -e count -e eval/ -e comple
 $ cut -c 1-150 run/data.json
 | {"inputs":[{"name":"tokens","width":4,"tokens":"chars","vocabulary":["a","b","c","d","\n","e","f","g"]},{"name":"labels","width":4}],"tern.sha256":"c2
 
-# The folder is a run like any other: verified, resumed to the bit, the same with ranks; evaluated on a text.
+# The folder is an ordinary run: verified, resumed to the bit, the same with ranks; evaluated on a text.
 $ tern verify run --allow fileread
 | verified: every step, the history and the weights agree in every bit
 $ tern train m.ail --allow fileread --out part -q --max-steps 70 > log 2>&1; tern train m.ail --allow fileread --resume part -q > log
@@ -43,7 +43,7 @@ $ tern evaluate run t.txt
 | rows = 19
 | accuracy = 1.0000
 
-# Words, bytes and byte pairs; the vocabulary is that of the part that is trained on.
+# Words, bytes and byte pairs; the vocabulary is that of the training part.
 $ sed 's/chars()/words(size = 6)/' m.ail > w.ail && for i in 1 2 3 4 5; do echo 'one two three four'; done > t.txt && echo 'five six one two' >> t.txt
 $ tern train w.ail --allow fileread --out words -q > log && grep -o '"vocabulary.*\]},' words/data.json
 | "vocabulary":["one","two","four","three"]},
@@ -57,7 +57,7 @@ $ tern train p.ail --allow fileread --out bpe -q > log; grep -c '"tokens":"bpe",
 
 # What is wrong with a text, or with the block.
 $ tern train m.ail --allow fileread > log 2>&1; printf 'ab' > t.txt; tern train m.ail --allow fileread 2>&1 | head -n 1
-| error[E_DATASET_EMPTY]: `t.txt` is too short: a window of 4 and the token after it do not fit into what is trained on (tokens: 1)
+| error[E_DATASET_EMPTY]: `t.txt` is too short: a window of 4 and the token after it do not fit into the training part (tokens: 1)
 $ printf 'abc\ndefghijklmnopqrst\n' > t.txt; tern train m.ail --allow fileread 2>&1 | head -n 1
 | error[E_INDEX_OUT_OF_RANGE]: index 10 in embedding is outside [0, 10), in line 2 of `t.txt`
 $ printf 'abc\n\377' > t.txt; tern train m.ail --allow fileread 2>&1 | head -n 1

@@ -1,4 +1,4 @@
-# What is not what its name says, or cannot be read or written: one clear message, the right status, nothing lost.
+# Files of another format than their name says, or that cannot be read or written: one clear message, the right status.
 $ cat > model.ail <<'END'
 > model {
 >   x [B, 2]
@@ -111,7 +111,7 @@ $ echo '[1, 2]' > x.npy; tern run model.ail --input x=@x.npy
 !    = path: x.npy
 !    = format: npy
 !    = reason: it is not an .npy file
-!    = hint: make the file again; it may be cut off or in another format
+!    = hint: create the file again; it may be truncated or in another format
 !
 ? 1
 $ cp binary x.json; tern run model.ail --input x=@x.json
@@ -123,7 +123,7 @@ $ cp x.npy x.npz; tern run model.ail --input x=@x.npz:x
 !    = path: x.npz
 !    = format: npz
 !    = reason: it is not an archive of arrays, or a damaged one
-!    = hint: make the file again; it may be cut off or in another format
+!    = hint: create the file again; it may be truncated or in another format
 !
 ? 1
 $ echo 'some words, no tensors' > w.safetensors; tern run model.ail --weights w.safetensors
@@ -131,7 +131,7 @@ $ echo 'some words, no tensors' > w.safetensors; tern run model.ail --weights w.
 !    = path: w.safetensors
 !    = format: safetensors
 !    = reason: the header is longer than the file
-!    = hint: make the file again; it may be cut off or in another format
+!    = hint: create the file again; it may be truncated or in another format
 !
 ? 1
 $ tern run model.ail --weights binary
@@ -139,7 +139,7 @@ $ tern run model.ail --weights binary
 !    = path: binary
 !    = format: safetensors
 !    = reason: the header is longer than the file
-!    = hint: make the file again; it may be cut off or in another format
+!    = hint: create the file again; it may be truncated or in another format
 !
 ? 1
 $ tern run model.ail --weights folder.ail
@@ -204,7 +204,7 @@ $ tern train model.ail --store file/runs.db > out
 ? 1
 $ cat file
 | kept
-# A disk without room: the old file stays whole, and there is no half of a new one.
+# A full disk: the old file stays complete, and there is no partial new one.
 $ tern train model.ail --out run > out; tern plot run -o loss.svg; cp loss.svg before.svg
 $ (trap '' XFSZ; ulimit -f 1; LLVM_PROFILE_FILE=/dev/null tern plot run --title new -o loss.svg)
 ! error[E_USAGE]: cannot write loss.svg: it would be larger than this process may write (ulimit -f)
@@ -242,7 +242,7 @@ $ tern board --port 0 --store newer.db
 !
 ? 1
 
-# A port that another program has.
+# A port that another program uses.
 $ python3 -c 'import os, socket, subprocess, sys
 > taken = socket.socket(); taken.bind(("127.0.0.1", 0)); taken.listen()
 > board = subprocess.run([os.environ["TERN"], "board", "--store", "runs.db", "--port", str(taken.getsockname()[1])], text=True, stderr=subprocess.PIPE)
@@ -250,7 +250,7 @@ $ python3 -c 'import os, socket, subprocess, sys
 | error[E_BOARD]: the board cannot be served on port PORT: another program listens there
 ? 1
 
-# Folders that are no run.
+# Folders that are not runs.
 $ tern verify folder.ail
 ! error[E_FILE_NOT_FOUND]: there is no file `folder.ail/run.json`
 !    = path: folder.ail/run.json
@@ -268,7 +268,7 @@ $ mkdir fake; echo '{"program": 1}' > fake/run.json; tern verify fake
 !    = path: fake/run.json
 !    = format: run.json
 !    = reason: it is not the record of a run
-!    = hint: make the file again; it may be cut off or in another format
+!    = hint: create the file again; it may be truncated or in another format
 !
 ? 1
 $ cp binary fake/checkpoint; tern train model.ail --resume fake 2>&1 | head -n 1
@@ -319,7 +319,7 @@ $ tern new ''; tern run - --watch --lang mind
 !    = hint: name a file
 !
 ? 2
-# Numbers that are none, or too large.
+# Invalid numbers, and numbers that are too large.
 $ for words in '--seed -1' '--seed 18446744073709551616' '--seed 1e3' '--threads 0' '--threads 9999' '--max-mem 5X' '--max-time no'; do tern run model.ail $words; done 2>&1 | grep -v '^ \|^$'
 | error[E_USAGE]: --seed takes a whole number from 0 up, not -1
 | error[E_USAGE]: --seed takes a whole number below 2^64, not 18446744073709551616
@@ -328,7 +328,7 @@ $ for words in '--seed -1' '--seed 18446744073709551616' '--seed 1e3' '--threads
 | error[E_USAGE]: --threads takes at most 1024, not 9999
 | error[E_USAGE]: --max-mem takes a size such as 512M, not 5X
 | error[E_USAGE]: --max-time takes a number of seconds above 0, not no
-# A file that is not there is that before anybody asks for its language.
+# A missing file is reported before its unknown language.
 $ tern run none.txt; cp model.ail none.txt; tern run none.txt
 ! error[E_USAGE]: cannot read none.txt: no such file
 !
@@ -361,6 +361,6 @@ $ mkdir -m 555 shut; for words in 'emit model.ail --as dot -o shut/a.dot' 'plot 
 | error[E_USAGE]: cannot make shut/a: Permission denied
 | error[E_FILE_WRITE]: `shut/a` cannot be written: permission denied
 
-# Bytes that are no text do not go to a terminal.
+# Binary output does not go to a terminal.
 $ NO_COLOR=1 python3 -c 'import os, pty; pty.spawn([os.environ["TERN"], "emit", "model.ail", "--as", "onnx"])' | tr -d '\r' | head -n 1
 | error[E_USAGE]: onnx is not text for a terminal; give a file with -o

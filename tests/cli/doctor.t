@@ -1,4 +1,4 @@
-# What is there and what is not; what is enforced has been tried.
+# What is available and what is missing; enforcement has been tried.
 $ tern doctor > found
 $ cut -c1-12 found | sed 's/ *$//' | head -6
 | tern

@@ -56,7 +56,7 @@ $ tern emit named.mind --as plan 2>&1 | head -n 1
 | error[E_UNSUPPORTED]: a plan of named dimensions is not supported here
 $ rm soft.ail named.mind
 
-# grad is of the value, by every float tensor variable.
+# grad is the gradient of the value with respect to every float tensor variable.
 $ cat > loss.mind <<'END'
 > let x = [1, 2]
 > let n = 3
@@ -74,7 +74,7 @@ $ tern emit loss.mind --as grad
 |   return x=%6
 | }
 
-# Nothing that is no number has a gradient.
+# Only a number has a gradient.
 $ echo '[1, 2] * 2' | tern emit - --lang mind --as grad
 ! error[E4002]: grad needs a single number, and this has shape [2]
 !   --> <stdin>:1:1
@@ -96,7 +96,7 @@ $ echo '(1, 2)' | tern emit - --lang mind --as grad
 !
 ? 1
 
-# -o writes the whole file or none; with --json the object says where.
+# -o writes the whole file or none; with --json the object names the file.
 $ tern emit loss.mind --as graph -o loss.graph && head -n 1 loss.graph
 | graph() {
 $ tern emit loss.mind --as graph -o loss.graph --json
@@ -183,7 +183,7 @@ $ tern emit twice.nth --as graph --input x='[1, 2]'
 |   return %4
 | }
 
-# What a form has no words for is said.
+# What a format cannot express is reported.
 $ echo 'model { x [2] y = x * now() }' > clock.ail
 $ tern emit clock.ail --as mlir
 ! error[E_UNSUPPORTED]: asking the clock or a file in MLIR is not supported here
@@ -209,7 +209,7 @@ $ tern emit clock.ail
 $ tern emit model.ail --as svg | head -n 1
 | <svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="graph of a program" width="<*>" height="<*>" viewBox="<*>">
 
-# What is no text goes to a file, or to standard output as it is.
+# Binary forms go to a file, or to standard output as they are.
 $ tern emit model.ail --as npz --json
 | {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"npz is no text; give a file with -o","fields":{"message":"npz is no text; give a file with -o"},"span":null,"hint":null}]}
 ? 2
@@ -296,7 +296,7 @@ $ tern emit predict.mind --as mlir | sed -n '/@predict/,/return/p' | grep -c -e 
 $ tern emit predict.mind --as mlir | sed -n '/@predict/,/return/p' | grep -c linalg.generic
 | 3
 
-# What fails when it is computed stays an operation: the run may never reach it.
+# An operation that would fail is not folded: the run may never reach it.
 $ cat > fails.mind <<'END'
 > let zero = 0
 > fn f(x: Tensor[f32,(2)]) -> Tensor[f32,(2)] = if sum(x) > 9 { x + 7 / zero } else { x - sum([7, 8]) }
@@ -306,7 +306,7 @@ $ tern emit fails.mind --as graph | grep -e div -e const
 |   %9 = const {value=f32[] [15]} : f32[]
 |     %6 = div %5, %1 : i32[]
 
-# A function that is no graph, because it calls itself, is no model.
+# A recursive function has no graph, so it is not a model.
 $ printf 'fn f(n: i32) -> i32 = if n == 0 { 1 } else { n * f(n - 1) }\nf\n' > factorial.mind
 $ tern emit factorial.mind --as graph
 ! error[E_UNSUPPORTED]: a graph of a function that calls itself, or whose types or sizes are open, is not supported here

@@ -136,7 +136,7 @@ $ tern emit tuple.mind --as graph
 |   return %8, %11, %10
 | }
 
-# A place that is given to the function is looked up when the graph runs, from the end if it is below 0.
+# An index argument is applied when the graph runs, from the end if it is below 0.
 $ cat > pick.mind <<'END'
 > fn f(x: Tensor[f32,(N,3)], i: i32) -> Tensor[f32,()] = x[i, 2]
 > f
@@ -155,7 +155,7 @@ $ tern emit pick.mind --as graph
 |   return %9
 | }
 
-# What cannot be put into a graph says so.
+# What cannot be in a graph is reported.
 $ tern emit --lang mind - --as graph <<'END'
 > read("a.txt")
 > END
@@ -240,7 +240,7 @@ $ tern emit function.mind --as graph
 $ tern emit function.mind --as mlir | grep 'func.func @'
 |   func.func @main(%x: tensor<2xf32>, %k: f32) -> (tensor<2xf32>, f32) {
 |   func.func @f(%x: tensor<2xf32>, %k: f32) -> tensor<f32> {
-# A closure has no types of its own.
+# A closure declares no types.
 $ cat > closure.mind <<'END'
 > |x| x * 2
 > END

@@ -1,4 +1,4 @@
-# A closure with a type of its own, and its gradient, are graphs; so are functions whose arguments are closures.
+# A closure with a declared type, and its gradient, are graphs; so are functions whose arguments are closures.
 $ cat > square.mind <<'END'
 > fn total(f: fn(Tensor[f32,(3)]) -> Tensor[f32,(3)], x: Tensor[f32,(3)]) -> f32 = sum(f(x))
 > let f: fn(Tensor[f32,(3)]) -> f32 = |x| {

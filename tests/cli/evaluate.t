@@ -1,4 +1,4 @@
-# Evaluation sees the whole split as one batch, also where the split goes through the model in pieces.
+# Evaluation treats the whole split as one batch, even if the model computes it in chunks.
 $ for i in $(seq 1 1025); do echo "{\"x\": [$((i % 7)), $((i % 3)), $((i % 5))], \"label\": $((i % 2))}"; done > data.jsonl
 $ cat > evaluate <<'END'
 > echo "model {
@@ -23,7 +23,7 @@ $ sh evaluate 'sum(labels)'
 $ sh evaluate 'sub(max(logits), min(logits))'
 | eval/loss = 10.000000
 
-# An input that neither the data nor the command line gives is no input to train on.
+# An input that neither the data nor the command line gives is an error.
 $ sed 's/param W/z [3]\n  param W/; s/loss = /loss = add(mean(z), /; s/ steps/) steps/' p.ail > z.ail
 $ tern train z.ail --allow fileread 2>&1 >/dev/null
 | error[E_DATASET_SCHEMA_MISSING_FIELD]: line 1 of `data.jsonl` has no `z`
@@ -32,7 +32,7 @@ $ tern train z.ail --allow fileread 2>&1 >/dev/null
 $ tern train z.ail --allow fileread --input 'z=[1, 2, 6]' '--param=W=[[1, 0], [0, 1], [1, 1]]' | grep eval/
 | eval/loss = 13.000000
 
-# An accuracy that is not asked for is neither shown nor recorded nor drawn.
+# An accuracy that is not requested is neither shown nor recorded nor drawn.
 $ cat > loss.ail <<'END'
 > model { x [B, 3] param W [3, 1] y = matmul(x, W) }
 > train { loss = mean(y * y) steps = 2 lr = 0.0 }

@@ -1,4 +1,4 @@
-# What evaluate --record leaves in the run's folder. The parameters are the identity, so that the columns a, b and c
+# What evaluate --record writes to the run's folder. The parameters are the identity, so that the columns a, b and c
 # are the logits: of 0, 0, 4 the probability of the first class is 1 / (1 + 1 + exp 4) = 0.0176684, its loss
 # ln(2 + exp 4) = 4.0359764; of 0, 0, 0 each is 1/3, with ln 3 = 1.0986123. The mean of all six is 1.5864033. The two
 # worst are equal and stand in the order of their rows; a tie of logits is the first class.
@@ -100,7 +100,7 @@ $ printf '{"x": [1], "label": 100}\n{"x": [0], "label": 3}\n' > wide.jsonl
 $ tern train wide.ail --allow fileread --out wide --store s.db -q > log; tern evaluate wide wide.jsonl --record > log; grep -o '"class_count".*"worst"' wide/evaluation.json
 | "class_count":101,"worst"
 
-# What cannot be written is said after the metrics, and the file that was there stays.
+# A failed write is reported after the metrics, and the old file stays.
 $ cp -r many shut; chmod 755 .; chmod 644 *.csv shut/*; chmod 555 shut; cp "$TERN" program; cat > as_user <<'END'
 > [ "$(id -u)" = 0 ] && other="setpriv --reuid=65534 --regid=65534 --clear-groups"
 > LLVM_PROFILE_FILE=/dev/null exec $other ./program "$@"

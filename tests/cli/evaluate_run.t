@@ -32,7 +32,7 @@ $ sed -i '/^eval/d' two.ail && tern train two.ail --allow fileread --out plain -
 | loss = 0.520847
 | accuracy = 1.0000
 
-# What is wrong with the file.
+# Errors in the file.
 $ printf 'a,b,kind\n1,2,up\n1,2,sideways\n' > bad.csv && tern evaluate run bad.csv --json
 | {"ok":false,"diagnostics":[{"code":"E_DATASET_LABEL_OUT_OF_RANGE","severity":"error","phase":"data","title":"label sideways in line 3 of `bad.csv` is not one of the 2 classes","fields":{"path":"bad.csv","line":"3","label":"sideways","num_classes":"2"},"span":null,"hint":"labels count from 0; the last dimension of the logits is the number of classes"}]}
 ? 1

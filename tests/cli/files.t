@@ -69,7 +69,7 @@ $ for name in run.json history.jsonl checkpoint weights.safetensors; do mkdir ru
 $ mkdir run.fifo; mkfifo run.fifo/history.jsonl; tern train m.ail -q --out run.fifo 2>&1 | grep '^error'
 | error[E_FILE_WRITE]: `run.fifo/history.jsonl` cannot be written: it is not a plain file
 
-# What a killed run has left is removed when the run is resumed.
+# Leftovers of a killed run are removed when the run is resumed.
 $ tern train m.ail -q --out run > out; echo half > run/.tern-0123456789abcdef.tmp; echo mine > run/.tern-mine.tmp
 $ tern train m.ail -q --resume run --out run --steps 4 > out; ls -A run
 | .tern-mine.tmp

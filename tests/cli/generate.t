@@ -20,7 +20,7 @@ $ tern generate run --prompt abc --tokens 13 --temperature 0
 $ tern generate run --prompt 'fgabcdef' --tokens 3 --temperature 0
 | fgabcdefg
 | a
-# -q leaves the prompt away; nothing generated is nothing but the prompt.
+# -q omits the prompt; without generated tokens only the prompt is printed.
 $ tern generate run --prompt abc --tokens 4 --temperature 0 -q
 | defg
 $ tern generate run --prompt abc --tokens 0
@@ -28,14 +28,14 @@ $ tern generate run --prompt abc --tokens 0
 $ tern generate run --prompt abc --tokens 5 --temperature 0 --json
 | {"ok":true,"language":"ail","warnings":[],"prompt":"abc","text":"defg\n","tokens":5}
 
-# A seed is a text, on any number of threads; another seed is another text; one candidate is the likeliest.
+# A seed determines the text, on any number of threads; --top-k 1 gives the likeliest.
 $ tern generate run --prompt a --tokens 60 --temperature 3 --seed 7 > one
 $ for n in 1 2 3; do tern generate run --prompt a --tokens 60 --temperature 3 --seed 7 --threads $n | cmp - one; done
 $ tern generate run --prompt a --tokens 60 --temperature 3 --seed 8 | cmp -s - one || echo differs
 | differs
 $ tern generate run --prompt a --tokens 60 --temperature 3 --top-k 1 > likeliest
 $ tern generate run --prompt a --tokens 60 --temperature 0 | cmp - likeliest
-# Hot enough, every character of the text appears, and nothing else: neither padding nor the unknown.
+# At a high temperature every character of the text appears, but neither padding nor the unknown token.
 $ tern generate run --prompt a --tokens 2000 --temperature 1000 | fold -w 1 | sort -u | tr -d '\n'; echo
 | abcdefg
 
@@ -55,14 +55,14 @@ $ tern generate bytes --prompt a --tokens 11 --temperature 0
 # A character that the last token leaves incomplete is U+FFFD.
 $ tern generate bytes --prompt a --tokens 3 --temperature 0 --json
 | {"ok":true,"language":"ail","warnings":[],"prompt":"a","text":"é�","tokens":3}
-# What a terminal would obey is an escape for people, and itself in JSON.
+# Control characters are shown as escapes to people, and unchanged in JSON.
 $ for i in 1 2 3 4 5 6 7 8 9 10; do printf 'a\033b'; done > t.txt && tern train m.ail --allow fileread --out escape -q > log
 $ tern generate escape --prompt a --tokens 2 --temperature 0
 | a\x1bb
 $ tern generate escape --prompt a --tokens 2 --temperature 0 --json
 | {"ok":true,"language":"ail","warnings":[],"prompt":"a","text":"\u001bb","tokens":2}
 
-# Attention keeps keys and values, or computes the window again: the same text, also when the window moves on.
+# Attention with a KV cache, or computing the whole window: the same text, also when the window moves.
 $ cat > a.ail <<'TEXT'
 > const T = 6
 > layer block(x) {
@@ -138,13 +138,13 @@ $ printf '1\t0\n0\t1\n' > n.tsv && cat > n.ail <<'TEXT'
 > TEXT
 $ tern train n.ail --allow fileread --out numbers -q > log; tern generate numbers --prompt a 2>&1 | head -n 1
 | error[E_USAGE]: the run has no vocabulary, so --prompt has no tokens: train on format = "text" with tokens = chars(), words(), bytes() or bpe(...)
-# A model that looks at what comes later.
+# A model that is not causal.
 $ cp text.txt t.txt
 $ sed 's/^  logits.*/  x = embedding(tokens, E)\n  logits = matmul(attention(x, x, x), W)/' m.ail > later.ail
 $ tern train later.ail --allow fileread --out later -q --steps 1 > log; tern generate later --prompt a --json
-| {"ok":false,"diagnostics":[{"code":"E_CANNOT_GENERATE",<*>"output":"logits","reason":"at a place it depends on later tokens: the model is not causal"<*>
+| {"ok":false,"diagnostics":[{"code":"E_CANNOT_GENERATE",<*>"output":"logits","reason":"at a position it depends on later tokens: the model is not causal"<*>
 ? 1
-# One that says something about the whole text.
+# A model whose output is one for the whole text.
 $ cat > topic.ail <<'TEXT'
 > model { tokens [B, T] labels [B] param E [40, 2] logits = meanpool(embedding(tokens, E)) }
 > train { loss = xent(logits, labels) steps = 1 lr = 1 }
@@ -152,4 +152,4 @@ $ cat > topic.ail <<'TEXT'
 > TEXT
 $ printf 'text,labels\nabc,0\nbcd,1\n' > topic.csv && tern train topic.ail --allow fileread --out topic -q > log
 $ tern generate topic --prompt a 2>&1 | head -n 1
-| error[E_CANNOT_GENERATE]: the model cannot continue a text: `logits`: it does not have the shape [B, T, V]: scores for every token at every place
+| error[E_CANNOT_GENERATE]: the model cannot continue a text: `logits`: it does not have the shape [B, T, V]: scores for every token at every position

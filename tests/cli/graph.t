@@ -81,7 +81,7 @@ $ tern run g.graph --input x=@x.npy
 !
 ? 2
 
-# What is wrong with a graph is said with its place.
+# Errors in a graph are reported with their place.
 $ cat > bad.graph <<'END'
 > graph(%x: f32[2, 3], %y: f32[4, 5]) {
 >   %1 = matmul %x, %y
@@ -113,7 +113,7 @@ $ tern run limit.graph --input x=1 --max-mem 1M --json
 | {"ok":false,"diagnostics":[{"code":"E_MEMORY_LIMIT",<*>
 ? 1
 
-# What is no graph, and what is one of other types than it says.
+# Invalid graphs, and graphs with wrong type annotations.
 $ printf 'graph(%%x: f32[2]) {\n  %%1 = rleu %%x\n  return y=%%1\n}\n' | tern check - --lang graph --json
 | {"ok":false,"diagnostics":[{"code":"E_GRAPH_SYNTAX",<*>
 ? 1

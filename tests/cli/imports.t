@@ -1,4 +1,4 @@
-# A program imports from its own folder and from nowhere else: importing needs no capability.
+# A program imports only from its own folder: importing needs no capability.
 
 $ mkdir -p clone/lib outside; printf 'SECRET = 12345\n' > outside/.env; printf 'root:x:0:0:root\n' > outside/passwd
 $ printf 'fn twice(x: f64) -> f64 = 2.0 * x\n' > clone/lib/math.mind; cp clone/lib/math.mind outside/math.mind

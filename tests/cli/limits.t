@@ -1,4 +1,4 @@
-# Each limit has a code of its own, in every language.
+# Each limit has its own code, in every language.
 $ echo '100000000 [REPEAT] 1 [DROP] [END]' > loop.nth
 $ tern loop.nth --max-steps 1000 2> said
 ? 1
@@ -41,7 +41,7 @@ $ tern train train.ail --max-steps 3 --out run > printed 2> said
 ? 1
 $ head -1 said
 | error[E_LOOP_LIMIT]: the program took more than the 3 steps that --max-steps allows
-# What was done is kept, and the limit counts from there.
+# Completed steps are kept, and the limit counts from there.
 $ tern train train.ail --max-steps 2 --resume run > /dev/null 2>&1; wc -l < run/history.jsonl
 | 5
 $ tern train train.ail --max-time 0.2 2>&1 | grep error
@@ -62,7 +62,7 @@ $ tern run machine.ail --event input --max-steps 3
 $ tern run machine.ail --event input --max-steps 2 2>&1 | head -1
 | error[E_LOOP_LIMIT]: the program took more than the 2 steps that --max-steps allows
 
-# A text that is long to read is given up as well, whatever the language.
+# Parsing a long text is stopped as well, in every language.
 $ yes 'let a = 1 + 2' | head -1000000 > long.mind
 $ (echo 'model { x [4]'; yes 'h = relu(x)' | head -500000; echo '}') > long.ail
 $ yes '1 [DROP]' | head -2000000 > long.nth

@@ -1,6 +1,6 @@
 # A list of numbers and rows: the first of each kind is shown.
 $ tern eval '[1, 2, [3]]'
-! error[E2104]: a row stands among numbers
+! error[E2104]: a row is mixed with numbers
 !   --> <eval>:1:1
 !    |
 !  1 | [1, 2, [3]]
@@ -105,7 +105,7 @@ $ tern run called.ail --input 'x=[[1,2],[3,4],[5,6]]'
 ! 
 ? 1
 
-# Words for those who do not know of the colon yet; inside a statement they are names.
+# Words that users type instead of commands with a colon; inside a statement they are names.
 $ for lang in mind ninth ail; do printf 'help\nexit\nnothing gets here\n' | tern repl --lang $lang 2>&1 | grep -c 'nothing gets here'; done
 | 0
 | 0
@@ -114,7 +114,7 @@ $ for lang in mind ninth ail; do printf 'help\nexit\nnothing gets here\n' | tern
 $ printf 'help\n' | tern repl --lang mind | grep ':quit'
 |   :quit <*>
 
-# A mistake inside a function of MIND shows the calls that led to it, the nearest first.
+# An error inside a function of MIND shows the calls that led to it, the nearest first.
 $ cat > calls.mind <<'EOF'
 > let grown = |x| x + [1, 2, 3]
 > let twice = |x| grown(x) * 2

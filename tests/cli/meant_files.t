@@ -1,4 +1,4 @@
-# A program that is not there: the file beside it that was meant.
+# A missing program: a similar file beside it is suggested.
 $ cat > topics.ail <<'END'
 > model {
 >   x [B, 2]
@@ -74,7 +74,7 @@ $ tern train topics.ail --allow fileread 2>&1 >out.txt
 # A line of names is recognised where it can only be that: at the top.
 $ printf 'a\tb\tlabel\n1\t2\t0\n' > d.tsv
 $ tern train topics.ail --allow fileread 2>&1 >out.txt | tail -2
-|     = hint: if this line names the columns, take it away, or read the file as a table: `header = true`
+|     = hint: if this line names the columns, remove it, or read the file as a table: `header = true`
 |
 $ printf '1\t2\t0\na\tb\tlabel\n' > d.tsv
 $ tern train topics.ail --allow fileread 2>&1 >out.txt | tail -2
@@ -107,7 +107,7 @@ $ for verb in "predict empty d.tsv" "verify empty" "train topics.ail --allow fil
 |    = hint: a run is the folder that `tern train --out` made
 |    = hint: a run is the folder that `tern train --out` made
 
-# A data file, weights or a text that is not there: the one that is near.
+# A missing data file, weights or text: a similar name is suggested.
 $ sed 's/d.tsv/dd.tsv/' topics.ail > far.ail
 $ tern train far.ail --allow fileread 2>&1 | grep -E 'error|hint'
 | error[E_FILE_NOT_FOUND]: there is no file `dd.tsv`
@@ -123,4 +123,4 @@ $ tern eval '"dx.tsv" [READ]' --lang ninth --allow fileread 2>&1 | grep -E 'erro
 |    = hint: did you mean `d.tsv`?
 $ tern eval 'read("nothing_like_it.json")' --allow fileread 2>&1 | grep -E 'error|hint'
 | error[E_FILE_NOT_FOUND]: there is no file `nothing_like_it.json`
-|    = hint: paths are relative to the folder in which tern was started
+|    = hint: paths are relative to the current folder

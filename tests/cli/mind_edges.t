@@ -16,7 +16,7 @@ $ tern run p.mind --set x=2
 !
 ? 2
 
-# What cannot be read as a file says why.
+# A file that cannot be read is reported with the reason.
 $ mkdir folder; printf 'read("folder")\n' > r.mind
 $ tern run r.mind --allow fileread
 ! error[E_FILE_IO_ERROR]: `folder` cannot be read: is_a_directory
@@ -30,7 +30,7 @@ $ tern run r.mind --allow fileread
 !
 ? 1
 
-# A device that is not there matters when running; a graph may be for another machine.
+# A missing device is an error only when running; a graph may be for another machine.
 $ printf 'let x: Tensor[f32,(2)]@gpu = [1, 2]\nx.to(gpu) * 2\n' > gpu.mind
 $ tern run gpu.mind 2>&1 | head -n 1
 | error[E5001]: there is no device `gpu` on this machine

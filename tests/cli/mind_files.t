@@ -15,14 +15,14 @@ $ tern run files.mind --allow fileread
 | Tensor[f32,(2,2)] [[1, 2], [3, 4.5]] Tensor[f32,(1,2)] [[1, 2]] Tensor[i32,(3)] [104, 195, 169]
 | Tensor[f32,(1,2)] [[1, 2]] Tensor[f32,()] 10.5 Tensor[f32,(2)] [2, 3.25]
 
-# Each needs what it does to be granted.
+# Each needs its capability.
 $ tern run files.mind 2>&1 | head -1
 | error[E_CAPABILITY_DENIED]: the program may not read file from filesystem
 $ mkdir d
 $ tern run files.mind --allow fileread=d 2>&1 | head -1
 | error[E_CAPABILITY_DENIED]: the program may not read file from filesystem: `t.csv` is not beneath d
 
-# What is wrong with a file is said with its line.
+# Errors in a file are reported with their line.
 $ printf 'a,b\n1,x\n' > bad.csv
 $ tern eval 'read_csv("bad.csv")' --allow fileread 2>&1 | head -1
 | error[E_DATASET_SCHEMA_WRONG_TYPE]: `b` in line 2 of `bad.csv` is not a number
@@ -84,4 +84,4 @@ $ tern check wrong.mind 2>&1 | grep '^error'
 | error[E2002]: there is nothing named `x` here
 | error[E2001]: expected a number, a tensor or a tuple of them, got fn
 | error[E2001]: expected a string, got i32
-| error[E8001]: `save` has effect filewrite, which the function around it does not declare
+| error[E8001]: `save` has effect filewrite, which the enclosing function does not declare

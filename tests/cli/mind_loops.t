@@ -28,7 +28,7 @@ $ tern run gradients.mind
 | Tensor[f32,()] 2 Tensor[f32,()] 1.9999999 Tensor[f32,()] 1 Tensor[f32,()] 0.5
 | 2 4
 
-# A call whose value is that of the function takes the function's place, however often.
+# A tail call reuses the function's frame, however often.
 $ cat > calls.mind <<'END'
 > fn count(n: i32, total: i64) -> i64 = if n == 0 { total } else { count(n - 1, total + n) }
 > print(count(100000, 0))

@@ -1,4 +1,4 @@
-# What no check of MIND can know, found when it happens: the code and the place are those of the operation.
+# Errors that only a run can find: the code and the place are those of the operation.
 
 # Sizes.
 $ tern eval 'fn f(n: i32) -> Tensor[f32,(M,2)] = zeros((n, 2))

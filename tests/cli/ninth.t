@@ -1,4 +1,4 @@
-# Ninth through the program: what people see, what scripts see, and the interactive session.
+# Ninth on the command line: text output, JSON output, and the interactive session.
 $ printf '1 2 [ADD] [PRINT] (1 2) "a"' > p.nth
 $ tern run p.nth
 | 3
@@ -11,10 +11,10 @@ $ tern eval '5 [DUP] [MUL]' --lang ninth
 
 # What was printed before a failure stays, and is in the answer.
 $ tern eval '1 [PRINT] [ADD]' --lang ninth --json
-| {"ok":false,"diagnostics":[{"code":"E_STACK_UNDERFLOW","severity":"error","phase":"run","title":"ADD takes 2 from a stack of 0","fields":{"opcode":"ADD","needed":"2","have":"0"},"span":{"file":"<eval>","line":1,"col":11,"end_line":1,"end_col":16},"hint":"what it takes and leaves is `x y -- z`: push what it needs first; [PEEK] shows the top and [DEPTH] counts"}],"printed":["1"]}
+| {"ok":false,"diagnostics":[{"code":"E_STACK_UNDERFLOW","severity":"error","phase":"run","title":"ADD takes 2 from a stack of 0","fields":{"opcode":"ADD","needed":"2","have":"0"},"span":{"file":"<eval>","line":1,"col":11,"end_line":1,"end_col":16},"hint":"its stack effect is `x y -- z`: push what it needs first; [PEEK] shows the top and [DEPTH] counts"}],"printed":["1"]}
 ? 1
 
-# Of many mistakes the first hundred are shown, and how many more there are is said.
+# The first hundred errors are shown, with the number of others.
 $ printf '%01000d' 0 | tr 0 ')' > many.nth
 $ tern check many.nth 2>&1 | tail -2 | head -1
 | 900 more not shown
@@ -26,7 +26,7 @@ $ tern check p.nth --json | grep -c omitted
 | 0
 ? 1
 
-# Nothing that was asked for is ignored.
+# No option is ignored.
 $ printf '\010\000\000\000\000\000\000\000{}      ' > w.safetensors
 $ tern run p.nth --weights w.safetensors
 ! error[E_USAGE]: a Ninth program has no named parameters that --weights could fill
@@ -76,13 +76,13 @@ $ printf '1 2\n[ADD]\n[DROP] [DROP]\n[DEF] "f" 2 [MUL]\n[RET]\n4 [CALL] "f"\n:qu
 |    = opcode: DROP
 |    = needed: 1
 |    = have: 0
-|    = hint: what it takes and leaves is `a --`: push what it needs first; [PEEK] shows the top and [DEPTH] counts
+|    = hint: its stack effect is `a --`: push what it needs first; [PEEK] shows the top and [DEPTH] counts
 |
 | stack: 3
 | stack: 3
 | stack: 3 8
 $ tern repl --lang ninth < /dev/null
 
-# A Ninth program has no names for these.
+# A Ninth program has no named parameters or host values.
 $ tern run p.nth --param w=1 2>&1 | head -1
 | error[E_USAGE]: a Ninth program takes its values with --input; there is no --param

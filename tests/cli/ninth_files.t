@@ -57,7 +57,7 @@ $ printf 'no array' > b.npy
 $ tern eval '"b.npy" [READ]' --lang ninth --allow fileread 2>&1 | head -1
 | error[E_FILE_CORRUPT]: `b.npy` is not a whole npy file: it is not an .npy file
 
-# What is wrong with a file is told with its line and column.
+# Errors in a file are reported with line and column.
 $ printf '1,2\n3,x\n' > bad.csv
 $ tern eval '"bad.csv" [READ]' --lang ninth --allow fileread 2>&1 | grep -v '^ *|'
 | error[E_DATASET_SCHEMA_WRONG_TYPE]: `1` in line 2 of `bad.csv` is not a number
@@ -69,8 +69,8 @@ $ tern eval '"bad.csv" [READ]' --lang ninth --allow fileread 2>&1 | grep -v '^ *
 |    = expected: a number
 |    = received: x
 |    = col: 3
-|    = hint: `x` stands there, at character 3 of the line
-| 
+|    = hint: found `x` at character 3 of the line
+|
 $ printf '1,x\n' > typo.csv
 $ tern eval '"typo.csv" [READ]' --lang ninth --allow fileread 2>&1 | head -1
 | error[E_DATASET_SCHEMA_WRONG_TYPE]: `1` in line 1 of `typo.csv` is not a number
@@ -95,7 +95,7 @@ $ tern eval '"t.csv" { "age" "kind" } [LIST] [READ_CLASSES]' --lang ninth --allo
 | error[E_TYPE]: READ_CLASSES needs one column, and found list
 $ tern eval '"t.csv" [READ_COLUMNS]' --lang ninth --allow fileread 2>&1 | grep -e error -e hint
 | error[E_STACK_UNDERFLOW]: READ_COLUMNS takes 2 from a stack of 1
-|    = hint: what it takes and leaves is `path columns -- x`: push what it needs first; [PEEK] shows the top and [DEPTH] counts
+|    = hint: its stack effect is `path columns -- x`: push what it needs first; [PEEK] shows the top and [DEPTH] counts
 
 # Rows in an order of the generator: the same for a seed, another for the next call, each row once.
 $ tern eval '10 4 [BATCHES] [PRINT] 10 4 [BATCHES] [PRINT]' --lang ninth
@@ -113,7 +113,7 @@ $ tern eval '0 4 [BATCHES] [PRINT]' --lang ninth
 $ tern eval '5 0 [BATCHES]' --lang ninth 2>&1 | head -1
 | error[E_SHAPE_MISMATCH]: shape [0] has no rows in BATCHES
 
-# Parameters are written and read back, by the way to them.
+# Parameters are written and read back by their paths.
 $ cat > save.nth <<'END'
 > "nn" [USE]
 > "Stack" [MODULE]
@@ -175,6 +175,6 @@ $ tern eval '{ } [LIST] "y.bin" [SAVE]' --lang ninth --allow filewrite 2>&1 | he
 $ tern eval '5 "y.safetensors" [SAVE]' --lang ninth --allow filewrite 2>&1 | head -1
 | error[E_TYPE]: SAVE needs instance or list, and found tensor
 
-# Weights that a line of a session loaded are taken back when the line fails.
+# Weights loaded by a session line are restored when the line fails.
 $ printf '{ (1 2) [VAR] } [LIST] -> l\nl "z.safetensors" [SAVE]\nl 0 [INDEX] 1 (9 9) [SUB_ASSIGN_GRAD]\nl "z.safetensors" [LOAD_WEIGHTS] [ADD]\nl 0 [INDEX]\n' | tern repl --lang ninth --allow fileread --allow filewrite 2>&1 | tail -1
 | stack: (-8 -7)

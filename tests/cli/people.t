@@ -85,7 +85,7 @@ $ tern completion csh
 !
 ? 2
 
-# A new project runs as it is, and is written as tern fmt writes it.
+# A new project runs as it is, and is formatted as by tern fmt.
 $ tern new first
 | made first; try it:
 |   cd first
@@ -116,7 +116,7 @@ $ cd third && tern train main.ail --allow fileread | tail -n 3
 | Training completed
 $ tern fmt --check first/main.mind second/main.nth third/main.ail
 $ tern new first; test -f first/main.mind
-! error[E_USAGE]: first/main.mind is there already; nothing was changed
+! error[E_USAGE]: first/main.mind exists; nothing was changed
 !    = hint: choose another name, or an empty folder
 !
 # A folder that is there may hold other files. Names are quoted as a shell wants them.

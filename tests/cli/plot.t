@@ -1,4 +1,4 @@
-# The curves of runs as a picture: first of one whose history is written by hand.
+# The curves of runs as a picture: first of one with a handmade history.
 $ mkdir -p runs/a runs/b
 $ cat > runs/a/history.jsonl <<'END'
 > {"step":0,"loss":0.75,"eval":{"loss":0.8,"accuracy":0.5}}
@@ -140,7 +140,7 @@ $ sed -n 's/.*curve s0" d="M\([^"h]*\)".*/\1/p' long.svg | tr ' ' '\n' | awk 'NR
 | 113.3
 | 420
 
-# A run that began and one that is being written; what is no number leaves a gap with a mark.
+# A run that began and one that is being written; a NaN leaves a gap with a mark.
 $ mkdir one; echo '{"step":0,"loss":2}' > one/history.jsonl
 $ tern plot one | grep -c '<circle'
 | 1
@@ -189,14 +189,14 @@ $ tern plot tiny | grep -o 'class="\(up\|mid\)">[^<]*'
 | class="mid">40k
 | class="mid">step
 
-# Names are anybody's: the picture stays a picture.
+# Names are untrusted: the picture stays valid SVG.
 $ mkdir "$(printf 'a<b>&"\001\377')"; cp runs/a/history.jsonl a*b*/
 $ tern plot a*b* runs/a > odd.svg && python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("odd.svg")'
 $ grep -o 'class="key">a[^b][^<]*' odd.svg
 | class="key">a&lt;b&gt;&amp;&quot; �
 | class="key">a</text>
 
-# Runs by their number in the history of runs; a folder of that name comes first.
+# Runs by their number in the history of runs; a folder of that name takes precedence.
 $ cat > line.ail <<'END'
 > model {
 >   x [4, 2]
@@ -230,14 +230,14 @@ $ tern plot 7 --store runs.db
 ! error[E_RUN_NOT_FOUND]: there is no run `7` in `runs.db`
 !    = run: 7
 !    = path: runs.db
-!    = hint: tern runs lists the runs there are
+!    = hint: `tern runs` lists the runs
 !
 ? 1
 $ tern plot last --store none.db; test ! -e none.db
 ! error[E_RUN_NOT_FOUND]: there is no run `last` in `none.db`
 !    = run: last
 !    = path: none.db
-!    = hint: tern runs lists the runs there are
+!    = hint: `tern runs` lists the runs
 !
 $ mkdir empty; : > empty/history.jsonl; tern plot empty
 ! error[E_USAGE]: empty has no steps to draw yet
@@ -249,11 +249,11 @@ $ mkdir bad; printf '{"step":0,"loss":1}\n{"step":2,"loss":1}\n{"step":1,"loss":
 !    = path: bad/history.jsonl
 !    = format: history
 !    = reason: line 3 does not follow the step before it
-!    = hint: make the file again; it may be cut off or in another format
+!    = hint: create the file again; it may be truncated or in another format
 !
 ? 1
 $ printf '\177ELF\n' > bad/history.jsonl; tern plot bad --json
-| {"ok":false,"diagnostics":[{"code":"E_FILE_CORRUPT","severity":"error","phase":"parse","title":"`bad/history.jsonl` is not a whole history file: line 1 is not a step of a run","fields":{"path":"bad/history.jsonl","format":"history","reason":"line 1 is not a step of a run"},"span":null,"hint":"make the file again; it may be cut off or in another format"}]}
+| {"ok":false,"diagnostics":[{"code":"E_FILE_CORRUPT","severity":"error","phase":"parse","title":"`bad/history.jsonl` is not a whole history file: line 1 is not a step of a run","fields":{"path":"bad/history.jsonl","format":"history","reason":"line 1 is not a step of a run"},"span":null,"hint":"create the file again; it may be truncated or in another format"}]}
 ? 1
 $ tern plot line.ail
 ! error[E_FILE_IO_ERROR]: `line.ail/history.jsonl` cannot be read: a part of the path is not a folder

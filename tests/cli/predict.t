@@ -1,4 +1,4 @@
-# Answers of a trained run. The folder alone is enough: program and data are gone when it is asked.
+# Predictions of a trained run. The folder alone is enough: program and data are removed before.
 $ cat > houses.ail <<'END'
 > model {
 >   x [B, 2]
@@ -57,7 +57,7 @@ $ printf 'rooms,area\n3.2,\n3.2,70\n' > new.csv && tern predict run new.csv
 # Classes have their names, and their probabilities.
 $ tern predict words --text 'boil the eggs'
 | cooking 0.9095, sport 0.0905
-# Several texts are several rows, in order, and each is answered as it is alone.
+# Several texts are several rows, in order; each prediction is the same as for the text alone.
 $ tern predict words --text 'boil the eggs' --text 'the goal' --text '' --text 'boil the eggs' > several.txt; cat several.txt
 | cooking 0.9095, sport 0.0905
 | cooking 0.6396, sport 0.3604
@@ -76,20 +76,20 @@ $ printf 'text\nboil the eggs\na great goal\n' > new.csv && tern predict words n
 $ tern predict words topics.csv -o a.csv && cat a.csv
 | prediction,cooking,sport
 | cooking,0.98169726,0.018302776
-| cooking,0.9781739,0.021826072
+| cooking,0.9781739,0.02182606
 | sport,0.03790058,0.9620994
 | sport,0.018902317,0.9810977
 $ tern predict words new.csv -o a.jsonl && cat a.jsonl
 | {"prediction":"cooking","probabilities":{"cooking":0.9095477,"sport":0.090452336}}
-| {"prediction":"sport","probabilities":{"cooking":0.20859128,"sport":0.7914087}}
+| {"prediction":"sport","probabilities":{"cooking":0.20859125,"sport":0.7914087}}
 $ tern predict words new.csv --json
-| {"ok":true,"language":"ail","warnings":[],"rows":2,"predictions":[{"prediction":"cooking","probabilities":{"cooking":0.9095477,"sport":0.090452336}},{"prediction":"sport","probabilities":{"cooking":0.20859128,"sport":0.7914087}}]}
+| {"ok":true,"language":"ail","warnings":[],"rows":2,"predictions":[{"prediction":"cooking","probabilities":{"cooking":0.9095477,"sport":0.090452336}},{"prediction":"sport","probabilities":{"cooking":0.20859125,"sport":0.7914087}}]}
 $ tern predict words new.csv --json -o a.npy && head -c 80 a.npy | tail -c 70 | tr -d ' '
 | {"ok":true,"language":"ail","warnings":[],"rows":2,"file":"a.npy"}
 | {'descr':'<f4','fortran_order':False,'shape':(2,2),}
 \ no newline
 
-# The bits of an answer do not depend on the rows beside it, nor on threads. Memory does not grow with the
+# The bits of a prediction do not depend on other rows, nor on threads. Memory does not grow with the
 # file: 40,000 rows in a limit that holds a few thousand.
 $ awk 'BEGIN { print "area,rooms"; for (i = 0; i < 3000; i++) printf "%d.%d,%d\n", 20 + i % 171, i % 7, 1 + i % 9 }' > big.csv
 $ tern predict run big.csv > all && tern predict run big.csv --threads 1 | cmp - all && wc -l < all
@@ -122,7 +122,7 @@ $ printf '{"x": [1, 0.5]}\n{"x": [-2, 3], "labels": "?"}\n' > bare.jsonl && tern
 $ printf '1\t2\t3\t4\n' > bare.tsv && tern predict tsv bare.tsv --json | cut -c 1-90
 | {"ok":false,"diagnostics":[{"code":"E_DATASET_DIM_MISMATCH","severity":"error","phase":"da
 
-# What is wrong with a file is said with line and column; nothing is left of a file that was to be written.
+# Errors in a file are reported with line and column; no output file is left.
 $ printf 'area,rooms\n50,2\n60,x\n' > bad.csv && cp a.csv before.csv
 $ tern predict run bad.csv -o a.csv 2>&1 | grep -e '^error' -e line: -e col:; cmp a.csv before.csv
 | error[E_DATASET_SCHEMA_WRONG_TYPE]: `rooms` in line 3 of `bad.csv` is not a number
@@ -135,25 +135,25 @@ $ printf '[1]\n' > bad.jsonl && tern predict jsonl bad.jsonl 2>&1 | head -n 1
 $ tern predict run missing.csv
 ! error[E_FILE_NOT_FOUND]: there is no file `missing.csv`
 !    = path: missing.csv
-!    = hint: paths are relative to the folder in which tern was started
-! 
+!    = hint: paths are relative to the current folder
+!
 ? 1
 
-# A model that joins rows has no answer for one of them, but for all that --input gives.
+# A model that combines rows cannot predict a single one, only all rows that --input gives.
 $ sed 's/matmul(x, W)/softmax(matmul(x, W), 0)/' two.ail > join.ail
 $ tern train join.ail --allow fileread --out join -q > log; tern predict join two.tsv 2>&1 | head -n 1
-| error[E_ROWS_NOT_INDEPENDENT]: `logits` of a row depends on the rows beside it
+| error[E_ROWS_NOT_INDEPENDENT]: `logits` of a row depends on the other rows
 $ tern predict join --input x='[[1, 0.5], [-2, 3]]'
 | 0 0.6611, 1 0.3389
 | 1 0.6611, 0 0.3389
 
-# The folder may come from anybody: damage is seen.
+# The folder may come from anybody: damage is detected.
 $ cp -r run hurt && sed -i 's/"mean":\[70/"mean":[71/' hurt/data.json && tern predict hurt new.csv
-! error[E_FILE_CORRUPT]: `hurt/data.json` is not a whole data.json file: it was changed: its hash is that of other bytes
+! error[E_FILE_CORRUPT]: `hurt/data.json` is not a whole data.json file: it was changed: its hash does not match
 !    = path: hurt/data.json
 !    = format: data.json
-!    = reason: it was changed: its hash is that of other bytes
-!    = hint: make the file again; it may be cut off or in another format
+!    = reason: it was changed: its hash does not match
+!    = hint: create the file again; it may be truncated or in another format
 !
 ? 1
 $ rm hurt/weights.safetensors && tern predict hurt new.csv 2>&1 | head -n 1
@@ -166,7 +166,7 @@ $ tern predict
 !
 ? 2
 $ tern predict run 2>&1 | head -n 1
-| error[E_USAGE]: there are no rows to answer: name a file, or give --text or --input
+| error[E_USAGE]: there are no rows to predict: name a file, or give --text or --input
 $ tern predict run new.csv --text a 2>&1 | head -n 1
 | error[E_USAGE]: rows come from a file or are --text, not both
 $ tern predict run --text a 2>&1 | head -n 1
@@ -174,4 +174,4 @@ $ tern predict run --text a 2>&1 | head -n 1
 $ tern predict run --input price='[1]' 2>&1 | head -n 1
 | error[E_USAGE]: the answer needs the input `x`: name a file of rows, or give it by --input
 $ tern predict run new.csv -o answers.txt 2>&1 | head -n 1
-| error[E_USAGE]: answers are written as .csv, .jsonl or .npy, not as answers.txt
+| error[E_USAGE]: predictions are written as .csv, .jsonl or .npy, not as answers.txt

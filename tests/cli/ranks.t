@@ -20,7 +20,7 @@ $ tern train - --lang ail --ranks 2
 !
 ? 2
 
-# What only tern itself sets is not believed.
+# The variable that only tern itself sets is not trusted.
 $ TERN_RANK=3 tern train x.ail
 ! error[E_RANKS_START]: the ranks of the training cannot be started: TERN_RANK is set, which only tern itself may do
 !    = reason: TERN_RANK is set, which only tern itself may do
@@ -32,11 +32,11 @@ $ TERN_RANK=3 tern train x.ail --json 3< /dev/null | grep -o '"code":"[A-Z_]*"'
 $ TERN_RANK=3 tern eval 1
 | 1
 
-# Launchers that Open MPI does not know; one process alone needs none.
+# Launchers that Open MPI does not support; a single process needs none.
 $ SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 tern train x.ail 2>&1 | head -1
 | error[E_RANKS_START]: the ranks of the training cannot be started: srun was called without --mpi=pmix
 $ PMI_SIZE=2 PMI_RANK=0 tern train x.ail 2>&1 | head -1
-| error[E_RANKS_START]: the ranks of the training cannot be started: the launcher speaks PMI, which Open MPI does not; srun needs --mpi=pmix
+| error[E_RANKS_START]: the ranks of the training cannot be started: the launcher uses PMI, which Open MPI does not support; srun needs --mpi=pmix
 $ PMI_SIZE=2 PMI_RANK=1 tern train x.ail
 ? 1
 $ OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 tern train x.ail --ranks 2
@@ -51,7 +51,7 @@ $ SLURM_STEP_NUM_TASKS=1 tern train x.ail 2>&1 | head -1
 $ (ulimit -n 20; tern train x.ail --ranks 30 2>&1 | head -1)
 | error[E_RANKS_START]: the ranks of the training cannot be started: no socket for a rank: Too many open files
 
-# What cannot be written is said once, as without ranks.
+# A failed write is reported once, as without ranks.
 $ echo 'model { x [1] param w [1] y = w * x } train { loss = sum(y) steps = 3 batch = 2 shards = 2 }' > small.ail
 $ tern train small.ail --input x=[1] --ranks 2 > /dev/full
 ! tern: cannot write to standard output: No space left on device

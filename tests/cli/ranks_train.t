@@ -29,11 +29,11 @@ $ tern train part.ail --allow fileread --out cut --resume cut --ranks 3 --quiet 
 | Training completed
 $ cmp alone/weights.safetensors cut/weights.safetensors && cmp alone/history.jsonl cut/history.jsonl
 $ tern train part.ail --allow fileread --out cut --resume cut --ranks 2 --steps 20 2>&1 | head -1
-| warning[E_NO_STEPS_LEFT]: the run in `cut` has 24 steps already, and 20 are wanted: nothing was trained
+| warning[E_NO_STEPS_LEFT]: the run in `cut` already has 24 steps, and 20 were requested: nothing was trained
 $ tern verify cut --allow fileread | tail -1
 | verified: every step, the history and the weights agree in every bit
 
-# Rank 0 names the operation that was not finite first, as a training alone does.
+# Rank 0 names the first operation with a NaN or infinity, as in one process.
 $ sed 's/lr = 0.05/lr = 9e37/; s/"adam"/"sgd"/' part.ail > steep.ail
 $ tern train steep.ail --allow fileread --quiet 2> one.txt; head -1 one.txt
 | error[E_NOT_FINITE]: matmul gave Infinity in step 1
@@ -44,7 +44,7 @@ $ tern train part.ail --allow fileread --ranks 8 2>&1 > idle.txt | head -1; cmp 
 | warning[E_RANKS_IDLE]: only 6 of 8 ranks compute: a rank needs a shard
 $ sed 's/shards = 6//' part.ail > whole.ail; tern train whole.ail --allow fileread --ranks 2 2>&1 > log | sed -n '1p;/hint/p'
 | warning[E_RANKS_IDLE]: only 1 of 2 ranks compute: a rank needs a shard
-|    = hint: write `shards = 2`, or a multiple of it that divides `batch`, into the train block; it is part of the program and changes its bits, the number of ranks does not
+|    = hint: write `shards = 2`, or a multiple of it that divides `batch`, into the train block; it is part of the program and changes the result; the number of ranks does not
 
 # The history of runs says how many there were.
 $ tern train part.ail --allow fileread --quiet --ranks 3 --store runs.db > log; tern runs --store runs.db --json | grep -o '"ranks":[0-9]*'

@@ -165,7 +165,7 @@ $ { echo 'a = 1'; echo 'a = 2'; echo 'b = a'; echo 'a = 3'; echo ':env'; } | ter
 $ { echo 'y = 0.1'; for i in $(seq 300); do echo 'y = y + 0.1'; done; echo 'y * 10'; } | tern repl --lang ail | tail -n 1
 | First 1 values: [301.0008]
 
-# A block that is left open for thousands of lines is given up.
+# A block that stays open for thousands of lines is discarded.
 $ yes 'y = x +' | head -5000 | tern repl --lang ail 2>&1 | grep -c 'E_TOO_LARGE.*left open'
 | 1
 

@@ -212,7 +212,7 @@ $ many() { n=20000; [ "$TERN_TEST_EFFORT" = small ] && n=2000; yes "$1" | head -
 > tern repl --max-mem 32M < lines | uniq -c | sed "s/^ *$n /all /"
 | all 3
 
-# History after 20,000 operations of earlier lines is let go; a note says so, and values stay.
+# Gradient history beyond 20,000 operations of earlier lines is dropped, with a note; values stay.
 $ (echo 'let x = [1, 2]'; echo 'let y = x'; for i in $(seq 400); do echo "y = y$(printf ' + x%.0s' $(seq 100))"; done; echo ':grad sum(y)'; echo y) > long
 $ tern repl < long > said; grep -c . said; grep note said; tail -n 2 said
 | 405
@@ -227,6 +227,6 @@ $ tail -n 2 said | grep -c 'x: Tensor.f32,(2). .40001, 40001'
 $ seq 20000 | sed 's/^/nope/' | tern repl --max-mem 1M | grep -c '^error\[E2002\]'
 | 20000
 
-# A block that is left open for thousands of lines is given up.
+# A block that stays open for thousands of lines is discarded.
 $ yes 'f((1,' | head -5000 | tern repl --lang mind 2>&1 | grep -c 'E_TOO_LARGE.*left open'
 | 1

@@ -58,7 +58,7 @@ $ tern repl <<'END'
 | (2, 1)
 | (2, 2, 1)
 
-# A function sees what stands before it, also when that changes; a new name is another one.
+# A function sees the bindings before it, also when they change; a new binding is another variable.
 $ tern repl <<'END'
 > fn f(v: f32) -> f32 = v * k
 > let k: f32 = 2

@@ -94,7 +94,7 @@ $ printf '"N" [MODULE] [END_MODULE]\n{N}\n' | tern repl --lang ninth
 | stack: (empty)
 | stack: <N>
 
-# A block that is left open for thousands of lines is given up, because each line reads all of it again.
+# A block that stays open for thousands of lines is discarded, because each line parses all of it again.
 $ (echo '"a" [DEF]'; yes '1 [DROP]' | head -3000) | tern repl --lang ninth 2>&1 | grep -A3 '^error'
 | error[E_TOO_LARGE]: the reading of a block that is left open is larger than the limit of 33554432
 |    = what: the reading of a block that is left open

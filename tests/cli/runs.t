@@ -16,7 +16,7 @@ $ for i in 0 1 2 3 4 5; do
 >   echo "{\"tokens\":[1$i,11,12],\"label\":1}"
 > done > toy.jsonl
 
-# Before anything was trained there is nothing, and that is no mistake.
+# Before the first training the history is empty, which is not an error.
 $ tern runs
 | no runs
 $ tern runs --json
@@ -26,7 +26,7 @@ $ tern runs show last
 ! ...
 ? 1
 
-# A run without a folder leaves no trace; one with a folder is remembered.
+# A run without a folder is not recorded; one with a folder is.
 $ tern train toy.ail --allow fileread -q > /dev/null && tern runs
 | no runs
 $ tern train toy.ail --allow fileread --out a > /dev/null
@@ -52,7 +52,7 @@ $ tern runs --where sead=7
 ! ...
 ? 2
 $ tern runs --where seed
-! error[E_USAGE]: a filter is written COLUMN=VALUE, not seed
+! error[E_USAGE]: a condition is written COLUMN=VALUE, with = != < <= > or >=, not seed
 ! ...
 ? 2
 $ tern runs shwo 1
@@ -79,25 +79,26 @@ $ tern runs compare 1 3 | grep -E '^(seed|the)'
 $ tern runs compare 1 3 --json | grep -o '"first_different_step":0,"same_origin":false,"same_weights":false'
 | "first_different_step":0,"same_origin":false,"same_weights":false
 
-# A run that goes on is the same run.
+# A resumed run is the same run.
 $ tern train toy.ail --allow fileread --resume a --steps 40 > /dev/null
 $ tern runs show 1 --json | grep -o '"status":"completed","program":"toy.ail","step":40,"steps":40'
 | "status":"completed","program":"toy.ail","step":40,"steps":40
 $ tern runs show 1 --json | grep -o '"losses":\[[^]]*\]' | tr ',' '\n' | wc -l
 | 40
 
-# Forgetting leaves the folder.
+# Removing a run from the history leaves its folder.
 $ tern runs rm b
 | run 2 is forgotten; its folder stays: <*>/b
 $ ls b/run.json
 | b/run.json
 
-# Every run can be made again from its folder, also one that went on with other steps.
+# Every run can be repeated from its folder, also one that was resumed with another number of steps.
 $ tern verify a --allow fileread
 | verified: every step, the history and the weights agree in every bit
 $ tern verify c --allow fileread --threads 1 --json
 | {"ok":true,"verified":true,"step":25,"steps":25,"lines_not_compared":0,"weights_file_compared":true,"weights_sha256":"<*>"}
-# From any folder: the record has the way to where the run was started. So it has when all has moved together.
+# From any folder: the record has the path to where the run was started, also after everything has
+# moved together.
 $ (cd / && tern verify "$OLDPWD/a" --allow fileread) && (cd a && tern verify . --allow fileread)
 | verified: every step, the history and the weights agree in every bit
 | verified: every step, the history and the weights agree in every bit
@@ -115,7 +116,7 @@ $ mv moved/elsewhere/run alone && (cd moved && tern verify ../alone --allow file
 ? 1
 # run.json is sealed: nothing in it can be changed or taken out.
 $ sed -i 's/"base":"[^"]*",//' alone/run.json && tern verify alone --allow fileread
-! error[E_FILE_CORRUPT]: `alone/run.json` is not a whole run.json file: it is not as it was written: its hash does not fit
+! error[E_FILE_CORRUPT]: `alone/run.json` is not a whole run.json file: it was changed: its hash does not match
 ! ...
 ? 1
 $ sed -i 's/,"tern.sha256":"[^"]*"//' alone/run.json && tern verify alone --allow fileread
@@ -130,7 +131,7 @@ $ cp -r a old && sed -i 's/,"tern.sha256":"[^"]*"//' old/run.json && tern verify
 !    = hint: it was changed, or an older tern wrote it: verify with that one, or train again
 !
 ? 1
-# What the command line gave is in the folder too.
+# Values from the command line are in the folder too.
 $ printf '[[1,2],[3,4],[5,6],[7,8],[9,10],[11,12],[13,14],[15,16]]' > w.json
 $ tern train toy.ail --allow fileread --out d --param W=@w.json > /dev/null && rm w.json
 $ tern verify d --allow fileread
@@ -149,19 +150,19 @@ $ cp a/weights.safetensors w && sed -i 's/"status":"completed"/"status":"stopped
 ! error[E_FILE_CORRUPT]: `w/run.json` is not a whole run.json file: <*>
 ! ...
 ? 1
-# What else lies in the folder was not checked, and then the run is not verified.
+# Other files in the folder are not checked, and then the run is not verified.
 $ cp -r d extra && echo note > extra/notes.txt && tern verify extra --allow fileread
 ! error[E_VERIFY_UNCHECKED]: the run in `extra` agrees in every bit, but not all in its folder was checked: notes.txt
 !    = path: extra
 !    = files: notes.txt
 !    = count: 1
-!    = hint: move what does not belong to the run out of its folder
+!    = hint: move files that do not belong to the run out of its folder
 !
 ? 1
 $ tern verify extra --allow fileread --json
 | {"ok":false,"diagnostics":[{"code":"E_VERIFY_UNCHECKED",<*>"fields":{"path":"extra","files":"notes.txt","count":"1"},<*>}]}
 ? 1
-# A changed history, changed data and a folder that is none are seen.
+# A changed history, changed data and a folder that is not a run are detected.
 $ sed -i '5s/"loss":./"loss":9/' c/history.jsonl
 $ tern verify c --allow fileread
 ! error[E_VERIFY_DIFFERS]: the recorded run and its repetition differ: history.jsonl, at step 4
@@ -199,7 +200,7 @@ $ XDG_DATA_HOME=$PWD/no tern train toy.ail --allow fileread --out e | tail -n 1
 | Training completed
 ! warning[E_RUN_NOT_RECORDED]: this run is not in the history <*>: it is not a database
 ! ...
-# Also a quiet one says so: it is not about the program.
+# A quiet training reports it too.
 $ XDG_DATA_HOME=$PWD/no tern train toy.ail --allow fileread --out e -q | tail -n 1
 | Training completed
 ! warning[E_RUN_NOT_RECORDED]: this run is not in the history <*>: it is not a database
@@ -208,7 +209,7 @@ $ XDG_DATA_HOME=$PWD/no tern train toy.ail --allow fileread --out e -q | tail -n
 $ for i in 1 2 3 4; do tern train toy.ail --allow fileread --out p$i --seed $i --store all.db > /dev/null & done; wait
 $ tern runs --store all.db --json | grep -o '"status":"completed"' | wc -l
 | 4
-# A run that is going on is told from one that was killed.
+# A run in progress is distinguished from one that was killed.
 $ sed 's/steps = 25/steps = 1000000000/' toy.ail > long.ail
 $ tern train long.ail --allow fileread --out live --checkpoint-every 1000000000 --store live.db > /dev/null 2>&1 &
 > for i in $(seq 600); do tern runs --store live.db --json | grep -q '"step":[1-9]' && break; sleep 0.5; done
@@ -219,7 +220,7 @@ $ tern train long.ail --allow fileread --out live --checkpoint-every 1000000000 
 | "status":"running"
 | "status":"killed"
 
-# A run that ended because of a number that is none keeps its good steps, and they can be repeated.
+# A run that ended because of a NaN keeps its good steps, and they can be repeated.
 $ printf 'model {\n  x [B, 4]\n  labels [B]\n  param W [4, 2]\n  logits = matmul(x, W)\n}\ntrain { loss = exp(mul(xent(logits, labels), 40.0)) lr = 5.0 batch = 4 steps = 30 }\n' >diverges.ail
 $ tern train diverges.ail --out diverged --checkpoint-every 1 >/dev/null 2>&1
 ? 1
@@ -237,7 +238,8 @@ $ tern verify sooner
 $ tern verify sooner --json
 | {"ok":true,"verified":true,"step":1,"steps":30,"lines_not_compared":0,"weights_file_compared":false,"weights_sha256":"<*>"}
 
-# A folder has one training at a time; nobody else may verify it or forget it meanwhile. The kernel lets go of it.
+# A folder has one training at a time; meanwhile it can be neither verified nor removed. The kernel
+# releases it.
 $ tern train long.ail --allow fileread --out held --checkpoint-every 1000000000 --store held.db > /dev/null 2>&1 &
 > for i in $(seq 120); do tern runs --store held.db --json | grep -q '"step":[1-9]' && break; sleep 0.5; done
 > tern train toy.ail --allow fileread --out ./held 2>&1 | head -n 1

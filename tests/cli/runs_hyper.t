@@ -34,7 +34,7 @@ $ tern runs --where program=net.ail --where optimizer=sgd | head -n 1 | grep -c 
 | 0
 ? 1
 
-# Numbers are compared as numbers; a run that has no such name does not fit, and comes last.
+# Numbers are compared as numbers; a run without that name does not match, and comes last.
 $ ids() { grep -o '"id":[0-9]*' | tr -d '"id:' | xargs; }
 > tern runs --where lr=0.10 --json | ids
 > tern runs --where lr=0.10 --where HIDDEN=16.0 --json | ids
@@ -56,6 +56,44 @@ $ ids() { grep -o '"id":[0-9]*' | tr -d '"id:' | xargs; }
 | 2 1 3
 | 2 3 1
 | 2 1
+
+# Other relations, as the board reads them: numbers by value, texts as texts, in upper or lower case.
+$ ids() { grep -o '"id":[0-9]*' | tr -d '"id:' | xargs; }
+> tern runs --where 'lr<0.5' --json | ids
+> tern runs --where 'lr<=0.5' --where 'HIDDEN>4' --json | ids
+> tern runs --where 'HIDDEN>=10' --json | ids
+> tern runs --where 'optimizer!=SGD' --json | ids
+> tern runs --where 'momentum!=0.5' --json | ids
+> tern runs --where 'steps>3' --json | ids
+> tern runs --where 'program<o' --where 'program!=net.ail' --json | ids
+> tern runs --where 'program>n' --where 'run>=2' --json | ids
+> tern runs --where 'started<2020' --json | ids
+> tern runs --where 'loss<1e9' --sort -time --json | ids | wc -w
+| 3 1
+| 3 2
+| 3
+| 2
+| 2
+| 3
+|
+| 3 2
+|
+| 3
+
+# A column of numbers is compared with a number.
+$ tern runs --where 'loss<low'
+! error[E_USAGE]: loss is compared with a number
+! ...
+? 2
+$ tern runs --where accuracy= --json
+! ...
+| {"ok":false,<*>accuracy is compared with a number<*>
+? 2
+$ tern runs --where 'hiden<8'
+! error[E_USAGE]: a run has no hiden
+!    = hint: did you mean HIDDEN?
+!
+? 2
 
 # A name that no run has is refused everywhere.
 $ tern runs --where hiden=8

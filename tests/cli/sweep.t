@@ -1,4 +1,4 @@
-# --sweep trains once for every combination of values, and ranks what came of it.
+# --sweep trains once for every combination of values, and ranks the runs.
 $ cat > m.ail <<'END'
 > model {
 >   x [B, 2]
@@ -37,7 +37,7 @@ $ ls runs
 | lr=0.5,seed=2
 | lr=0.5,seed=3
 
-# Each is a run like any other: the same as without the sweep, verified, resumed and compared.
+# Each is an ordinary run: the same as without the sweep, verified, resumed and compared.
 $ tern train m.ail --allow fileread --set optimizer=momentum --set lr=0.5 --seed 2 --out alone -q > log
 $ cmp alone/weights.safetensors runs/lr=0.5,seed=2/weights.safetensors && cmp alone/history.jsonl runs/lr=0.5,seed=2/history.jsonl && tern verify runs/lr=0.5,seed=2 --allow fileread
 | verified: every step, the history and the weights agree in every bit

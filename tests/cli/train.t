@@ -61,7 +61,7 @@ $ tern train toy.ail --allow fileread
 | eval/accuracy = 1.0000
 | Training completed
 
-# Those who want quiet get the result: the last step, and that it is over.
+# --quiet prints only the last step and the end.
 $ tern train toy.ail --allow fileread --quiet
 | Step 24: loss = <*>
 | eval/loss = <*>
@@ -82,19 +82,19 @@ $ cmp whole/weights.safetensors parts/weights.safetensors
 $ wc -l < parts/history.jsonl
 | 25
 
-# A run that has all its steps, or more, stays as it is, and says so.
+# A run that has all its steps, or more, stays as it is, with a warning.
 $ tern train toy.ail --allow fileread --resume parts --steps 20 > /dev/null
-! warning[E_NO_STEPS_LEFT]: the run in `parts` has 25 steps already, and 20 are wanted: nothing was trained
+! warning[E_NO_STEPS_LEFT]: the run in `parts` already has 25 steps, and 20 were requested: nothing was trained
 !    = path: parts
 !    = done: 25
 !    = steps: 20
-!    = hint: --steps is the number of all steps, those of the run included
+!    = hint: --steps is the total number of steps, including those of the run so far
 !
 $ cmp whole/weights.safetensors parts/weights.safetensors
 $ wc -l < parts/history.jsonl
 | 25
 
-# A further run into a folder takes the place of the one before.
+# Another run into a folder replaces the one before.
 $ tern train toy.ail --allow fileread --out again --seed 3 --steps 40 > /dev/null
 $ tern train toy.ail --allow fileread --out again > /dev/null
 $ for f in weights.safetensors history.jsonl checkpoint; do cmp whole/$f again/$f; done
@@ -128,7 +128,7 @@ $ tern train toy.ail --allow fileread --resume nowhere --json
 | {"ok":false,"diagnostics":[{"code":"E_FILE_NOT_FOUND",<*>
 ? 1
 
-# A folder that cannot be made.
+# A folder that cannot be created.
 $ touch file
 $ tern train toy.ail --allow fileread --out file/run --json
 | {"ok":false,"diagnostics":[{"code":"E_FILE_WRITE",<*>

@@ -1,4 +1,4 @@
-# Twelve rows to learn, and twelve that training soon gets worse at.
+# Twelve training rows, and twelve validation rows on which the model soon overfits.
 $ cat > rows.tsv <<'ROWS'
 > 0.09	1.25	-0.93	0.99	-0.26	-0.26	1
 > 0.16	-0.04	0.73	1.13	-0.03	0.59	0
@@ -59,7 +59,7 @@ $ tern train m.ail --allow fileread --out run | sed '1,/Starting/d'
 | Step 10: loss = 0.484525
 | eval/loss = 0.615730
 | eval/accuracy = 0.7500
-| Step 20: loss = 0.287035
+| Step 20: loss = 0.287036
 | eval/loss = 0.664717
 | eval/accuracy = 0.5833
 | Step 30: loss = 0.332247
@@ -100,7 +100,7 @@ $ sed 's/\[loss, acc\]/[acc, loss]/' m.ail > acc.ail; tern train acc.ail --allow
 | Step 10: loss = 0.484525
 | eval/accuracy = 0.7500
 | eval/loss = 0.615730
-| Step 20: loss = 0.287035
+| Step 20: loss = 0.287036
 | eval/accuracy = 0.5833
 | eval/loss = 0.664717
 | Step 30: loss = 0.332247
@@ -141,7 +141,7 @@ $ tern train m.ail --allow fileread --resume run --ranks 2 -q --json | grep -o '
 | "steps":41
 | "best_step":10
 
-# The history of runs has the hash of the model that is left.
+# The history of runs has the hash of the saved model.
 $ tern train m.ail --allow fileread --store h.db --out told --json | sed 's/.*"weights_sha256":"\([0-9a-f]*\)".*/\1/' > hash
 $ test $(tern runs show told --store h.db | sed -n 's/^weights_sha256 *//p') = $(cat hash) && echo same
 | same

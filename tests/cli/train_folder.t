@@ -35,7 +35,8 @@ $ tern train m.ail --resume nowhere 2>&1 | grep '^error\|path:'
 | error[E_FILE_NOT_FOUND]: there is no file `nowhere/checkpoint`
 |    = path: nowhere/checkpoint
 
-# Going on into another folder writes the whole history there; going on in the same one adds to it.
+# Resuming into another folder writes the whole history there; resuming in the same one appends to
+# it.
 $ rm -rf run; tern train m.ail --out run -q && tern train m.ail --resume run --out other --steps 4 -q && tern train m.ail --resume run --out run --steps 4 -q
 | Step 1: loss = 1.296055
 | Training completed
@@ -51,9 +52,9 @@ $ wc -l < run/history.jsonl; cmp run/weights.safetensors other/weights.safetenso
 # A run that has all its steps stays as it is, to the byte; one that has more is not said to have been trained.
 $ cp -r run before; tern train m.ail --resume run --steps 4 -q; tern train m.ail --resume run --out run --steps 3 -q; diff -r before run
 | Training completed
-! warning[E_NO_STEPS_LEFT]: the run in `run` has 4 steps already, and 4 are wanted: nothing was trained
+! warning[E_NO_STEPS_LEFT]: the run in `run` already has 4 steps, and 4 were requested: nothing was trained
 ! ...
-! warning[E_NO_STEPS_LEFT]: the run in `run` has 4 steps already, and 3 are wanted: nothing was trained
+! warning[E_NO_STEPS_LEFT]: the run in `run` already has 4 steps, and 3 were requested: nothing was trained
 ! ...
 $ tern train m.ail --resume run --steps 1 --json | grep -o '"steps":[0-9]*,"history":\|"code":"[A-Z_]*"'
 | "code":"E_NO_STEPS_LEFT"
@@ -72,12 +73,12 @@ $ mkdir there; tern train m.ail --out there --max-mem 60K > out 2>&1; tern train
 | kept/run
 | there
 
-# What a killed write has left is named for what it is; resuming removes it.
+# The temporary file of a killed write is named as such; resuming removes it.
 $ echo half > run/.tern-0123456789abcdef.tmp
 $ tern verify run 2>&1 | grep 'error\|hint'
 | error[E_VERIFY_UNCHECKED]: the run in `run` agrees in every bit, but not all in its folder was checked: .tern-0123456789abcdef.tmp
 |    = hint: a write that was killed left it: `tern train --resume` of the folder removes it, or remove it yourself
 $ touch run/notes; tern verify run 2>&1 | grep 'hint'; rm run/notes
-|    = hint: move what does not belong to the run out of its folder
+|    = hint: move files that do not belong to the run out of its folder
 $ tern train m.ail --resume run --steps 5 -q > out; tern verify run
 | verified: every step, the history and the weights agree in every bit

@@ -12,7 +12,7 @@ $ cat > large.ail <<'END'
 >   optimizer = "adamw"
 > }
 > END
-$ tern train large.ail --param W=[-1,1] --input 'x=[[1,2],[3,4]]' --quiet 2> said.txt; echo $?; grep -e '^error' -e '-->' -e ' = [os]' said.txt
+$ tern train large.ail --param W=[-1,1] --input 'x=[[1,2],[3,4]]' --quiet 2> said.txt; echo $?; grep -e '^error' -e '-->' -e '= op' -e '= step' said.txt
 | 1
 | error[E_NOT_FINITE]: log gave NaN in step 0
 |   --> large.ail:5:11

@@ -46,7 +46,7 @@ $ tern verify r --allow fileread
 $ hash() { tern train "$@" --allow fileread --json | sed 's/.*weights_sha256":"\([0-9a-f]*\).*/\1/'; }; test "$(hash m.ail --set lr=0.5 --set H=8)" = "$(sed 's/.*weights_sha256":"\([0-9a-f]*\).*/\1/' r/run.json)" && echo the bits of one run
 | the bits of one run
 
-# epochs takes the place of steps; lists and constants are values too.
+# epochs replaces steps; lists and constants are values too.
 $ tern train m.ail --allow fileread --set epochs=3 --set weight_decay=0.1 --set 'no_decay=[V]' --set batch=H | sed -n '/^Train:/,/no_decay/p'
 | Train:
 |   epochs: 3
@@ -82,7 +82,7 @@ $ tern train m.ail --set lr=1 --set lr=2 2>&1 | head -n 1
 $ tern train m.ail --set lr 2>&1 | head -n 1
 | error[E_USAGE]: --set takes NAME=VALUE, not lr
 
-# A wrong value is shown where it stands.
+# An error in a value is shown in its text.
 $ tern train m.ail --set lr=fast
 ! error[E_SYNTAX_ERROR]: `lr` is a number of at least 0
 !   --> --set lr:1:1

@@ -43,19 +43,19 @@ $ tern train m.ail --allow fileread --out run | sed '/^Step/,$!{/count/!d}'
 $ tern verify run --allow fileread
 | verified: every step, the history and the weights agree in every bit
 
-# They are the last ones: what `tern evaluate` says of those.
+# They are the last ones: `tern evaluate` gives the same metrics for them.
 $ tail -n 6 rows.tsv > last.tsv; tern evaluate run last.tsv
 | rows = 6
 | loss = 0.651364
 | accuracy = 0.6667
 $ tail -n 1 run/history.jsonl
-| {"step":39,"loss":0.52355987,"eval":{"loss":0.712254,"accuracy":0.5},"test":{"loss":0.6513643,"accuracy":0.6666666666666666}}
+| {"step":39,"loss":0.52355987,"eval":{"loss":0.712254,"accuracy":0.5},"test":{"loss":0.6513644,"accuracy":0.6666666666666666}}
 
 $ tern train m.ail --allow fileread --log json | grep -o '"test":{[^}]*}'
-| "test":{"loss":0.651364326,"accuracy":0.666666667}
-| "test":{"loss":0.6513643,"accuracy":0.6666666666666666}
+| "test":{"loss":0.651364386,"accuracy":0.666666667}
+| "test":{"loss":0.6513644,"accuracy":0.6666666666666666}
 
-# The model that is measured is the one that is left.
+# The measured model is the saved one.
 $ tern train m.ail --allow fileread --set lr=0.3 --set keep=best --out best -q; tern evaluate best last.tsv; tern verify best --allow fileread
 | Step 39: loss = 0.031067
 | eval/loss = 0.057956

@@ -19,7 +19,7 @@ $ tern ops --as graph
 !
 ? 2
 
-# Values that cannot be.
+# Invalid values.
 $ tern run g.graph --seed -1
 ! error[E_USAGE]: --seed takes a whole number from 0 up, not -1
 !    = hint: --seed N: random seed; default 42
@@ -59,7 +59,7 @@ $ tern run g.graph --input x
 !
 ? 2
 
-# A file that is not there, and a name without a language.
+# A missing file, and a name without a language.
 $ tern run missing.graph
 ! error[E_USAGE]: cannot read missing.graph: no such file
 !
@@ -84,7 +84,7 @@ $ tern trian --json
 | {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"there is no verb trian","fields":{"message":"there is no verb trian"},"span":null,"hint":"did you mean tern train?"}]}
 ? 2
 
-# Also when --json stands after the mistake.
+# Also if --json follows the error.
 $ tern check --bogus --json
 | {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"there is no option --bogus","fields":{"message":"there is no option --bogus"},"span":null,"hint":"`tern help check` lists the options of tern check"}]}
 ? 2
@@ -96,7 +96,7 @@ $ TERN_ISA=abacus tern version
 !
 ? 2
 
-# A name has one value: nothing that was asked for is dropped in silence.
+# A name has one value: no option is silently dropped.
 $ printf 'model {\n  x [2]\n  param W [2]\n  y = x * W\n}\n' > twice.ail
 $ tern run twice.ail --input x=[1,2] --input x=[3,4]
 ! error[E_USAGE]: --input x is given twice

@@ -12,7 +12,7 @@ $ tern board --store none.db --port 0 --max-time 0.05 --json > said; echo $?; gr
 | 1
 | "ok":true
 
-# Options may stand before the verb, with their values.
+# Options may precede the verb, with their values.
 $ tern --max-time 3 --json eval -1 | grep -o '"value":-1'
 | "value":-1
 $ tern -q --seed=7 --allow fileread eval 1

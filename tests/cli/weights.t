@@ -44,7 +44,7 @@ $ tern run other.ail --weights run/weights.safetensors --json
 | {"ok":false,"diagnostics":[{"code":"E_WEIGHTS_MISMATCH",<*>
 ? 1
 
-# A byte that is not what it was.
+# A changed byte.
 $ printf 'X' | dd of=run/weights.safetensors bs=1 seek=160 conv=notrunc 2> /dev/null
 $ tern run model.ail --weights run/weights.safetensors --json
 | {"ok":false,"diagnostics":[{"code":"E_FILE_CORRUPT",<*>

@@ -168,7 +168,7 @@ static int kill_often(unsigned long kills, const char *spoil) {
     if (status == 128 + SIGKILL) {
       done++;
     } else if (status != 0 || !ended_well("run")) {
-      return complain("a run that went on did not end as it should", done), 1;
+      return complain("a resumed run did not end as it should", done), 1;
     } else {
       rounds++;
       forget("run");

@@ -178,7 +178,7 @@ static void edit_weights_hash(sealed_record *r) { r->record.weights_sha256[31] ^
 static void edit_given(sealed_record *r) { r->record.given = true; }
 static void edit_version(sealed_record *r) { r->record.version = TN_LIT("0.0.0"); }
 
-static void every_claim_of_the_record_is_computed_again(void **state) {
+static void every_claim_of_the_record_is_recomputed(void **state) {
   (void)state;
   static const struct {
     void (*edit)(sealed_record *r);
@@ -433,7 +433,7 @@ static void what_is_not_checked_is_listed(void **state) {
   assert_string_equal(files, "1, 2, 3, 4, 5, ...");
 }
 
-static void what_is_missing_is_missed(void **state) {
+static void missing_files_are_reported(void **state) {
   (void)state;
   static const char *const names[] = { "run.json", "checkpoint", "weights.safetensors" };
   for (size_t i = 0; i < 3; i++) {
@@ -482,7 +482,7 @@ static void a_folder_in_use_is_refused(void **state) {
   assert_true(verify("try"));
 }
 
-/* Resuming in place under another spelling is still in place: the history is not written anew. */
+/* Resuming in place under another spelling is still in place: the history is not rewritten. */
 static void one_folder_has_many_names(void **state) {
   (void)state;
   begin();
@@ -537,7 +537,7 @@ int main(void) {
     cmocka_unit_test(every_bit_of_the_record_counts),
     cmocka_unit_test(every_bit_of_the_weights_counts),
     cmocka_unit_test(every_bit_of_the_other_files_counts),
-    cmocka_unit_test(every_claim_of_the_record_is_computed_again),
+    cmocka_unit_test(every_claim_of_the_record_is_recomputed),
     cmocka_unit_test(what_decides_nothing_may_change),
     cmocka_unit_test(a_record_without_its_seal_is_refused),
     cmocka_unit_test(foreign_weights_are_refused_whatever_the_record_says),
@@ -550,7 +550,7 @@ int main(void) {
     cmocka_unit_test(lines_after_the_checkpoint_are_repeated_too),
     cmocka_unit_test(a_stopped_run_is_verified_up_to_where_it_came),
     cmocka_unit_test(what_is_not_checked_is_listed),
-    cmocka_unit_test(what_is_missing_is_missed),
+    cmocka_unit_test(missing_files_are_reported),
     cmocka_unit_test(an_old_folder_is_cleared),
     cmocka_unit_test(a_folder_in_use_is_refused),
     cmocka_unit_test(one_folder_has_many_names),

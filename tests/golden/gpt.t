@@ -4,7 +4,7 @@ $ wc -l < gpt.ail | awk '{ print ($1 <= 60) }'
 | 1
 $ gpt() { tern train gpt.ail --allow fileread --set batch=1 --steps 3 --json "$@" | grep -o '"weights_sha256":"[0-9a-f]*"'; }
 > for threads in 1 2 3 4; do gpt --threads $threads; done | sort | uniq -c | tr -s ' '
-|  4 "weights_sha256":"35a041b0e556fe129b8e2a845a20f99ac5c50e21c056a8d917e6411d55b93882"
+|  4 "weights_sha256":"476adab3ddf593f289a365c988e79392da54d8c5f767cfab619b306c5c2ff8e8"
 $ tern train gpt.ail --allow fileread --set batch=1 --steps 3 --out whole > /dev/null
 $ {
 >   tern train gpt.ail --allow fileread --set batch=1 --steps 3 --out killed --checkpoint-every 1 > /dev/null & pid=$!

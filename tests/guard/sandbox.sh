@@ -125,7 +125,7 @@ expect "a run writes its folder" 0 "Training completed" $train --out runs/a/b --
 expect "it resumes from there" 0 "Training completed" $train --resume runs/a/b --steps 60 --out runs/c
 expect "and in its own folder" 0 "Training completed" $train --resume runs/a/b --steps 80
 verified() (cd runs/a && "$tern" verify b --allow fileread --sandbox=require)
-expect "a run is made again from another folder" 0 "agree in every bit" verified
+expect "a run is repeated from another folder" 0 "agree in every bit" verified
 expect "a folder that is not there is not made" 1 E_FILE_NOT_FOUND $train --resume runs/none
 [ -e runs/none ] && say "the folder was made"
 $tern train model.ail --allow fileread --sandbox=off --json > off.json

@@ -167,6 +167,9 @@ static void run_once(const runner *r, int in_place, outcome *o) {
 static const char *compare_elements(const runner *r, const tn_view *expected, const tn_view *got) {
   int64_t count = tn_view_count(expected);
   size_t size = tn_dtype_bytes(expected->dtype);
+  if (tn_view_is_contiguous(expected) && tn_view_is_contiguous(got) &&
+      memcmp(expected->data, got->data, (size_t)count * size) == 0)
+    return NULL;
   for (int64_t i = 0; i < count; i++) {
     uint64_t a = 0, b = 0;
     tn_view x = *expected, y = *got;

@@ -118,7 +118,7 @@ static void results_that_no_cache_holds_have_the_same_bits(void **state) {
 }
 
 /* The rules refuse this when lengths are known; a kernel that still meets it reports it. */
-static void there_is_no_largest_of_nothing(void **state) {
+static void an_empty_maximum_is_an_error(void **state) {
   (void)state;
   static const tn_op ops[] = { TN_OP_MAX, TN_OP_MIN, TN_OP_ARGMAX };
   for (int k = 0; k < 3; k++) {
@@ -149,7 +149,7 @@ int main(void) {
     cmocka_unit_test(there_is_more_than_ref_to_test),
     cmocka_unit_test(every_kernel_of_the_table_has_a_generator),
     cmocka_unit_test(results_that_no_cache_holds_have_the_same_bits),
-    cmocka_unit_test(there_is_no_largest_of_nothing),
+    cmocka_unit_test(an_empty_maximum_is_an_error),
 #ifdef TN_EMULATED_CARD
     cmocka_unit_test(the_remainder_on_a_gpu_is_that_of_the_library),
 #endif

@@ -186,8 +186,9 @@ void make_matmul(op_case *c) {
 }
 
 /* ---- attention ---- */
-/* Bands of queries have 32 rows, and chunks of a sum 512 keys. Numbers may be anything now and then: a weight
- * of 0 times infinity is NaN, whether a mask hides the key or not. */
+/* Bands of queries have 32 rows, and chunks of a sum 512 keys; with 5000 keys threads share a head in several
+ * rounds. Numbers may be anything now and then: a weight of 0 times infinity is NaN, whether a mask hides the
+ * key or not. */
 void make_attention(op_case *c) {
   static const int64_t lengths[] = { 1, 2, 5, 16, 17, 31, 32, 33, 40, 65 };
   tn_shape shape = { .rank = below(c, 3) };
@@ -197,6 +198,7 @@ void make_attention(op_case *c) {
   c->contiguous = one_in(c, 3);
   int64_t queries = lengths[below(c, 10)], keys = one_in(c, 2) ? queries : lengths[below(c, 10)];
   if (queries <= 2 && one_in(c, 2)) keys = 520;
+  if (queries == 65 && one_in(c, 4)) keys = 5000 + below(c, 40), c->attrs.index = 1;
   int64_t width = (int64_t)c->attrs.index * (1 + below(c, 9)), values = one_in(c, 2) ? width : width * 2;
   if (one_in(c, 16)) width = 0;
   if (c->attrs.causal && keys < queries) keys = queries + below(c, 3);

@@ -92,7 +92,7 @@ static bool compare(const tn_card_tile *tile, const product *p) {
 /* How many places more than a tile has: none, some, or fewer where the tile allows it. A tile that begins
  * where a run does is given whole runs. */
 static int64_t more(const tn_card_tile *tile, int number_of_case, bool runs) {
-  int64_t some = number_of_case % 3 == 0 ? 0 : number_of_case % 3 == 1 ? 4 : tile->each ? 12 : -6;
+  int64_t some = number_of_case % 3 == 0 ? 0 : number_of_case % 3 == 1 ? 4 : tile->ways > 1 ? 12 : -6;
   return some + (number_of_case % 2 && !runs ? 1 : 0);
 }
 
@@ -107,7 +107,7 @@ static void every_tile_gives_the_bits_of_ref(void **state) {
   for (int d = 0; d < 9; d += small ? 4 : 1) {
     for (layout x = 0; x < LAYOUTS; x++) {
       for (layout y = 0; y < LAYOUTS; y++, number_of_case++) {
-        if (tile->each ? x > COLUMNS || y > COLUMNS : number_of_case % 3 && d != 4) continue;
+        if ((tile->ways > 1) ? x > COLUMNS || y > COLUMNS : number_of_case % 3 && d != 4) continue;
         product p = { .batch = 1 + number_of_case % 5 / 4, .k = depths[d], .x = x, .y = y,
                       .out = (layout)(number_of_case / 2 % LAYOUTS) };
         p.m = tile->m + more(tile, number_of_case + d, x == COLUMNS);
@@ -199,7 +199,7 @@ static void a_bias_is_added_to_every_row(void **state) {
 /* ---- short elementwise programs ---- */
 enum { MOST_STEPS = 8, MOST_OPERANDS = 5 };
 
-/* A program of up to eight operations on what is there already; the last reads the one before it. */
+/* A program of up to eight operations on existing values; the last reads the one before it. */
 static tn_fused *random_program(int operands) {
   static const tn_op ops[] = { TN_OP_ADD, TN_OP_SUB, TN_OP_MUL, TN_OP_DIV, TN_OP_RELU, TN_OP_SQRT,
                                TN_OP_MAXIMUM, TN_OP_FILL };

@@ -24,7 +24,7 @@ static void show_difference(const char *path, text committed, text made) {
   while (i < old.count && i < fresh.count && old.at[i].length == fresh.at[i].length &&
          memcmp(old.at[i].bytes, fresh.at[i].bytes, old.at[i].length) == 0)
     i++;
-  printf("%s:%zu: is not what the tables say; `make test-update` writes it anew\n", path, i + 1);
+  printf("%s:%zu: is not what the tables say; `make test-update` rewrites it\n", path, i + 1);
   show_line("-", old, i);
   show_line("+", fresh, i);
   free(old.at);

@@ -9,7 +9,7 @@ $ TERN_CORES=4 tern train gpt.ail --allow fileread --steps 200 -q --threads 2 --
 $ TERN_CORES=4 tern train gpt.ail --allow fileread --steps 200 -q --threads 3 --out 3 > log
 $ TERN_CORES=4 tern train gpt.ail --allow fileread --steps 200 -q --threads 4 --out 4 > log
 
-# Killed as soon as the history has so many steps; what came after the last checkpoint is made again.
+# Killed as soon as the history has so many steps; the steps after the last checkpoint are repeated.
 $ export TERN_CORES=4
 > lines() { [ -e killed/history.jsonl ] && wc -l < killed/history.jsonl || echo 0; }
 > kill_at() {

@@ -1,4 +1,4 @@
-# 100,000 steps with a gradient by everything that they read, in memory that grows with their number alone.
+# 100,000 steps with gradients of everything they read, in memory that grows linearly.
 $ cat > loop.mind <<'END'
 > let run = |a, xs| fold(|s, x| tanh(s * a + x), 0.0, xs)
 > let (by_a, by_xs) = grad(run)(0.5, zeros((100000,)) + 0.25)

@@ -1,4 +1,4 @@
-# A million steps of training, and a hundred thousand instances made and forgotten, within one megabyte.
+# A million steps of training, and a hundred thousand instances created and freed, within one megabyte.
 $ cat > steps.nth <<'END'
 > (0.5 1 2) [VAR] -> w
 > 1000000 [REPEAT]

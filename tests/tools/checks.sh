@@ -168,6 +168,11 @@ prose_breach "per class" "one number a c""lass"
 prose_breach "per second" "twenty times a s""econd"
 prose_breach "memory is allocated" "Sizes are checked before memory is asked f""or."
 prose_breach "belongs in" "It belongs in""to the model."
+prose_breach "silently" "Nothing is ignored in sil""ence."
+prose_breach "again" "The table is written ane""w."
+prose_breach "shared by" "internal.h: what the fi""les of the parser share."
+prose_breach "repeated" "A run can be made ag""ain."
+prose_breach "with respect to" "the gradient by ev""ery parameter"
 fresh
 echo "He goes on, for whoever turned a page over: it fits a second time, one number at a time." | put docs/x.md
 passes "words: phrases that only resemble them" words

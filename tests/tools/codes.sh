@@ -26,5 +26,5 @@ echo 'E_SHAPE_MISMATCH diag/other.t' >"$scratch/tests/diag/_elsewhere.txt"
 touch "$scratch/tests/diag/other.t"
 fails "a test that does not raise it" "does not mention it" judge
 echo 'E_NOTHING - ' >"$scratch/tests/diag/_elsewhere.txt"
-fails "a code that is none" "there is no code E_NOTHING" judge
+fails "an unknown code" "there is no code E_NOTHING" judge
 finish

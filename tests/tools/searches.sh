@@ -46,7 +46,7 @@ shows() {
   failures=$((failures + 1))
 }
 
-fails "a flag that is none" "usage:" sh tools/coverage.sh --nonsense
+fails "an unknown flag" "usage:" sh tools/coverage.sh --nonsense
 fails "a report before anything was counted" "nothing was counted yet" sh tools/coverage.sh --report
 passes "counting" sh tools/coverage.sh
 shows "files of a folder are added up" "| op | 200 | 95.0% | 100 | 95.0% | 10 | 50.0% |"
@@ -73,8 +73,8 @@ echo "stat::number_of_executed_units: 77"
 exit 77
 END
 chmod +x build/fuzz/fuzz/fuzz_*
-fails "a flag that is none" "usage:" sh tools/fuzz.sh --nonsense
-fails "a target that is none" "there is no target" sh tools/fuzz.sh --seconds 1 nosuch
+fails "an unknown flag" "usage:" sh tools/fuzz.sh --nonsense
+fails "an unknown target" "there is no target" sh tools/fuzz.sh --seconds 1 nosuch
 passes "a target that finds nothing" sh tools/fuzz.sh --seconds 1 calm
 shows "how often it ran" "calm: 1234 runs in 1s, nothing found"
 fails "one of several that finds something" "wild: FOUND SOMETHING after 77 runs" sh tools/fuzz.sh --seconds 1 --jobs 2

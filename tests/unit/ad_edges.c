@@ -242,7 +242,7 @@ static void what_an_output_does_not_need_has_no_gradient(void **state) {
   tn_graph_free(&l->graph);
 }
 
-static void what_comes_after_an_output_does_not_reach_it(void **state) {
+static void later_operations_do_not_change_an_output(void **state) {
   (void)state;
   lab *l = lab_of("graph(param %x: f64[2]) { %1 = sum %x return %1 }");
   tn_value late = tn_build_unary(&l->builder.base, TN_OP_NEG, l->graph.params.at[0]), grad, tangent;
@@ -307,7 +307,7 @@ static void a_strict_gradient_names_what_has_no_derivative(void **state) {
                    TN_OP_ARGMAX);
 }
 
-static void conditions_places_and_flat_operations_are_no_obstacle(void **state) {
+static void conditions_indices_and_flat_operations_do_not_matter(void **state) {
   (void)state;
   assert_int_equal(
       strict_fault("graph(param %x: f64[2]) { %1 = gt %x, %x %2 = select %1, %x, %x return %2 }"),
@@ -324,7 +324,7 @@ static void conditions_places_and_flat_operations_are_no_obstacle(void **state) 
                    TN_OP_ERROR);
 }
 
-static void a_result_of_a_branch_that_nothing_reads_is_no_obstacle(void **state) {
+static void an_unread_result_of_a_branch_does_not_matter(void **state) {
   (void)state;
   assert_int_equal(strict_fault("graph(param %x: f64[]) { %0 = gt %x, %x %1 = if %0 { yield %x, %0 } else {"
                                 " %2 = neg %x yield %2, %0 } %3 = pick %1 return %3 }"),
@@ -704,10 +704,10 @@ int main(void) {
     TEST(the_mixed_derivative_of_a_power_is_right_at_exponent_zero),
     TEST(a_value_that_is_differentiated_by_is_a_leaf),
     TEST(what_an_output_does_not_need_has_no_gradient),
-    TEST(what_comes_after_an_output_does_not_reach_it),
+    TEST(later_operations_do_not_change_an_output),
     TEST(a_strict_gradient_names_what_has_no_derivative),
-    TEST(conditions_places_and_flat_operations_are_no_obstacle),
-    TEST(a_result_of_a_branch_that_nothing_reads_is_no_obstacle),
+    TEST(conditions_indices_and_flat_operations_do_not_matter),
+    TEST(an_unread_result_of_a_branch_does_not_matter),
     TEST(integers_among_the_leaves_stop_a_lenient_gradient),
     TEST(a_strict_gradient_looks_into_branches),
     TEST(only_the_branch_that_runs_gets_a_gradient),

@@ -68,7 +68,7 @@ static void inputs_and_parameters_are_always_needed(void **state) {
   room_close(&r);
 }
 
-static void what_is_replaced_is_gone_unless_something_needs_it(void **state) {
+static void replaced_lines_are_freed_unless_something_needs_them(void **state) {
   (void)state;
   room r;
   room_open(&r);
@@ -134,6 +134,6 @@ static void every_failed_request_is_survived(void **state) {
 RUN_TESTS(
   cmocka_unit_test(a_line_needs_what_its_names_mean_and_what_that_needs),
   cmocka_unit_test(inputs_and_parameters_are_always_needed),
-  cmocka_unit_test(what_is_replaced_is_gone_unless_something_needs_it),
+  cmocka_unit_test(replaced_lines_are_freed_unless_something_needs_them),
   cmocka_unit_test(a_long_session_costs_what_its_lines_do),
   cmocka_unit_test(every_failed_request_is_survived))

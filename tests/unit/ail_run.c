@@ -44,7 +44,7 @@ static void a_branch_is_checked_when_it_is_chosen(void **state) {
   ail_close(&s);
 }
 
-static void what_the_output_does_not_need_is_not_asked_for(void **state) {
+static void effects_that_the_output_does_not_need_do_not_happen(void **state) {
   (void)state;
   ail_session s = { 0 };
   assert_true(ail_open(&s));
@@ -268,7 +268,7 @@ int main(void) {
     cmocka_unit_test(a_denied_effect_lets_nothing_run),
     cmocka_unit_test(every_denied_effect_is_reported),
     cmocka_unit_test(a_branch_is_checked_when_it_is_chosen),
-    cmocka_unit_test(what_the_output_does_not_need_is_not_asked_for),
+    cmocka_unit_test(effects_that_the_output_does_not_need_do_not_happen),
     cmocka_unit_test(allowed_effects_give_their_values),
     cmocka_unit_test(a_missing_file_has_its_code),
     cmocka_unit_test(a_chain_of_a_hundred_thousand_operators_does_not_nest),

@@ -56,7 +56,7 @@ static void a_program_runs_with_other_shapes_without_being_loaded_again(void **s
   tern_session_free(session);
 }
 
-static void a_value_that_is_cleared_is_forgotten(void **state) {
+static void a_cleared_value_is_gone(void **state) {
   (void)state;
   tern_session *session = open_session(NULL);
   tern_program *program = load(session, network);
@@ -94,7 +94,7 @@ static void a_run_sees_the_values_that_were_given_last(void **state) {
   float pair[2] = { 3, 4 };
   tern_tensor out;
   assert_true(doubled(program, 1) == 2 && doubled(program, 2) == 4);
-  assert_int_equal(tern_run(program), TERN_OK); /* nothing was given anew */
+  assert_int_equal(tern_run(program), TERN_OK); /* no new value was given */
   assert_int_equal(tern_output(program, 0, &out), TERN_OK);
   assert_true(*(const float *)out.data == 4);
   assert_int_equal(tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 1, two, NULL, pair }), TERN_OK);
@@ -388,7 +388,7 @@ static void what_a_ninth_program_has_trained_is_read(void **state) {
   const float *w = value.data;
   assert_true(w[0] == 0.5f - 0.1f * 2.0f && w[1] == -0.25f - 0.1f * 4.0f);
   assert_non_null(tern_params_sha256(program));
-  assert_int_equal(tern_run(program), TERN_OK); /* anew */
+  assert_int_equal(tern_run(program), TERN_OK); /* again */
   assert_int_equal(tern_param_count(program), 4);
   tern_program_free(program);
   tern_session_free(session);
@@ -468,7 +468,7 @@ static void steps_of_a_train_block_are_those_of_the_whole_training(void **state)
   tern_session_free(session);
 }
 
-static void a_run_uses_what_a_whole_training_has_left(void **state) {
+static void a_run_uses_the_trained_parameters(void **state) {
   (void)state;
   tern_session *session = open_session(NULL);
   tern_program *program = load_as(session, TERN_LANG_AIL, trained_model);
@@ -691,7 +691,7 @@ static void tables_are_there(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_program_runs_with_other_shapes_without_being_loaded_again),
-    cmocka_unit_test(a_value_that_is_cleared_is_forgotten),
+    cmocka_unit_test(a_cleared_value_is_gone),
     cmocka_unit_test(a_run_sees_the_values_that_were_given_last),
     cmocka_unit_test(a_step_keeps_the_shapes_it_was_made_for),
     cmocka_unit_test(inputs_and_parameters_are_described),
@@ -705,7 +705,7 @@ int main(void) {
     cmocka_unit_test(a_mind_program_has_neither),
     cmocka_unit_test(the_parameters_of_a_run_are_read),
     cmocka_unit_test(steps_of_a_train_block_are_those_of_the_whole_training),
-    cmocka_unit_test(a_run_uses_what_a_whole_training_has_left),
+    cmocka_unit_test(a_run_uses_the_trained_parameters),
     cmocka_unit_test(what_cannot_be_trained_by_steps_says_so),
     cmocka_unit_test(mistakes_of_an_embedder_are_reported),
     cmocka_unit_test(a_graph_is_shown_in_other_forms),

@@ -77,7 +77,7 @@ static void reading_says_why_it_failed(void **state) {
 }
 
 /* A file that is too large costs no memory at all. */
-static void the_limit_is_seen_before_memory_is_asked_for(void **state) {
+static void the_limit_is_checked_before_memory_is_allocated(void **state) {
   (void)state;
   tn_heap heap = { 0 };
   tn_file_bytes bytes;
@@ -449,7 +449,7 @@ static void one_folder_is_found_from_another(void **state) {
 RUN_TESTS(
   IN_FOLDER(a_file_is_read_whole),
   IN_FOLDER(reading_says_why_it_failed),
-  IN_FOLDER(the_limit_is_seen_before_memory_is_asked_for),
+  IN_FOLDER(the_limit_is_checked_before_memory_is_allocated),
   IN_FOLDER(a_file_that_hides_its_size_is_read),
   IN_FOLDER(pipes_are_read_to_their_end),
   IN_FOLDER(a_pipe_over_the_limit_is_refused),

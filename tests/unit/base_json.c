@@ -105,7 +105,7 @@ static void every_kind_of_value_may_stand_alone(void **state) {
   for (size_t i = 0; i < COUNT_OF(texts); i++) assert_accepted(texts[i]);
 }
 
-static void what_is_not_json_is_refused_where_it_goes_wrong(void **state) {
+static void invalid_json_is_refused_at_the_error(void **state) {
   (void)state;
   const char *value = "a value is expected", *early = "the text ends too early";
   const char *digit = "a digit is missing in a number", *zero = "a number that starts with 0";
@@ -678,7 +678,7 @@ static void reading_survives_every_failed_request(void **state) {
 RUN_TESTS(
   cmocka_unit_test(tokens_come_in_the_order_of_the_text),
   cmocka_unit_test(every_kind_of_value_may_stand_alone),
-  cmocka_unit_test(what_is_not_json_is_refused_where_it_goes_wrong),
+  cmocka_unit_test(invalid_json_is_refused_at_the_error),
   cmocka_unit_test(broken_strings_are_refused),
   cmocka_unit_test(escapes_are_read),
   cmocka_unit_test(strings_of_every_length_are_read),

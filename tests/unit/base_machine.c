@@ -143,7 +143,7 @@ static void a_quota_is_rounded_to_whole_cores(void **state) {
   expect_cores(file, "max 100000\n", 16384);
 }
 
-static void odd_quotas_are_none(void **state) {
+static void invalid_quotas_are_ignored(void **state) {
   (void)state;
   static const char *const texts[] = { "", "max", "200000", "100000 0\n", "99999999999999999999999 100000\n",
                                        "18446744073709551 1\n", "\n\n", "-1 100000\n", "100000 -1\n" };
@@ -187,7 +187,7 @@ int main(void) {
     IN_A_SYSTEM(cores_are_those_this_process_may_run_on),
 #if defined(__linux__)
     IN_A_SYSTEM(a_quota_is_rounded_to_whole_cores),
-    IN_A_SYSTEM(odd_quotas_are_none),
+    IN_A_SYSTEM(invalid_quotas_are_ignored),
     IN_A_SYSTEM(the_tightest_quota_around_us_counts),
     IN_A_SYSTEM(quotas_of_the_first_version_are_found),
 #endif

@@ -172,7 +172,7 @@ static bool use_names(tn_heap *heap) {
 }
 
 /* Numbers of names that were forgotten are given out again, and their memory is back. */
-static void names_since_a_mark_can_be_forgotten(void **state) {
+static void names_since_a_mark_can_be_removed(void **state) {
   (void)state;
   tn_heap heap = { 0 };
   tn_names *names = tn_names_new(&heap);
@@ -220,5 +220,5 @@ RUN_TESTS(
   cmocka_unit_test(the_nearest_name_is_suggested),
   cmocka_unit_test(a_name_too_far_is_not_suggested),
   cmocka_unit_test(equal_texts_have_equal_names),
-  cmocka_unit_test(names_since_a_mark_can_be_forgotten),
+  cmocka_unit_test(names_since_a_mark_can_be_removed),
   cmocka_unit_test(interning_survives_every_failed_request))

@@ -461,7 +461,7 @@ static bool stop_while_both_ways_are_under_way(rank *r) {
   return ok;
 }
 
-static void what_is_queued_is_given_up_when_a_rank_stops(void **state) {
+static void queued_messages_are_dropped_when_a_rank_stops(void **state) {
   (void)state;
   rank r;
   pid_t children[MOST];
@@ -578,7 +578,7 @@ static void invalid_ranks_and_descriptors_are_refused(void **state) {
   assert_int_equal(heap.used, 0);
 }
 
-static void a_single_rank_waits_for_none(void **state) {
+static void a_single_rank_waits_for_no_other(void **state) {
   (void)state;
   rank r;
   open_rank(&r, 0, 1, (int[]){ -1 });
@@ -607,14 +607,14 @@ int main(void) {
     cmocka_unit_test(a_signal_to_stop_ends_waiting_without_a_failed_rank),
     cmocka_unit_test(what_a_rank_says_of_its_failure_reaches_all),
     cmocka_unit_test(a_failure_is_sent_after_the_message_in_progress),
-    cmocka_unit_test(what_is_queued_is_given_up_when_a_rank_stops),
+    cmocka_unit_test(queued_messages_are_dropped_when_a_rank_stops),
     cmocka_unit_test(a_rank_that_stops_sees_which_rank_has_ended),
     cmocka_unit_test(a_rank_whose_peers_do_not_listen_still_ends),
     cmocka_unit_test(an_orderly_end_is_not_a_failure_and_messages_arrive),
     cmocka_unit_test(only_one_rank_tells_the_user),
     cmocka_unit_test(without_memory_the_descriptors_stay_the_callers),
     cmocka_unit_test(invalid_ranks_and_descriptors_are_refused),
-    cmocka_unit_test(a_single_rank_waits_for_none),
+    cmocka_unit_test(a_single_rank_waits_for_no_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,9 +50,12 @@ static void shares_of_the_most_elements_are_even(void **state) {
 static void small_work_stays_on_one_thread(void **state) {
   (void)state;
   assert_int_equal(tn_cpu_threads_for(10000, 16), 2); /* 10 microseconds never call sixteen */
+  assert_int_equal(tn_cpu_threads_for(30000, 16), 7);
+  assert_int_equal(tn_cpu_threads_for(100000, 16), 13);
+  assert_int_equal(tn_cpu_threads_for(150000, 16), 16);
   assert_int_equal(tn_cpu_threads_for(0, 8), 1);
-  assert_int_equal(tn_cpu_threads_for(9999, 8), 1);
-  assert_int_equal(tn_cpu_threads_for(10000, 8), 2);
+  assert_int_equal(tn_cpu_threads_for(7999, 8), 1);
+  assert_int_equal(tn_cpu_threads_for(8000, 8), 2);
   assert_int_equal(tn_cpu_threads_for(1e18, 8), 8);
   assert_int_equal(tn_cpu_threads_for(1e18, 1), 1);
   assert_int_equal(tn_cpu_threads_for(1e18, 0), 1);

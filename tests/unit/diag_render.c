@@ -121,7 +121,7 @@ static void wide_characters_take_two_columns(void **state) {
     "   | ^^ unknown name\n");
 }
 
-static void combining_marks_take_none(void **state) {
+static void combining_marks_take_no_column(void **state) {
   (void)state;
   assert_snippet("e\xCC\x81 = x\n", 6, 7,
     "  --> m.ail:1:6\n"
@@ -664,7 +664,7 @@ static void lost_reports_show_as_out_of_memory(void **state) {
   close_fixture(&f);
 }
 
-static void what_is_past_the_limit_is_counted(void **state) {
+static void reports_past_the_limit_are_counted(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f, "x y z\n");
@@ -700,7 +700,7 @@ RUN_TESTS(
   cmocka_unit_test(the_margin_is_as_wide_as_the_line_number),
   cmocka_unit_test(tabs_go_to_the_next_multiple_of_four),
   cmocka_unit_test(wide_characters_take_two_columns),
-  cmocka_unit_test(combining_marks_take_none),
+  cmocka_unit_test(combining_marks_take_no_column),
   cmocka_unit_test(control_characters_never_reach_the_terminal),
   cmocka_unit_test(bidirectional_marks_are_shown),
   cmocka_unit_test(bytes_that_are_not_utf8_are_shown),
@@ -729,5 +729,5 @@ RUN_TESTS(
   cmocka_unit_test(json_is_valid_whatever_the_program_contains),
   cmocka_unit_test(any_span_of_any_text_can_be_shown),
   cmocka_unit_test(lost_reports_show_as_out_of_memory),
-  cmocka_unit_test(what_is_past_the_limit_is_counted),
+  cmocka_unit_test(reports_past_the_limit_are_counted),
   cmocka_unit_test(rendering_survives_every_failed_allocation))

@@ -266,7 +266,7 @@ static void places_are_looked_up_only_for_what_is_kept(void **state) {
   close_fixture(&f);
 }
 
-static void what_is_kept_can_be_asked_for_before_the_report(void **state) {
+static void a_caller_can_check_whether_a_report_would_be_kept(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f, "a b c\n");
@@ -355,7 +355,7 @@ RUN_TESTS(
   cmocka_unit_test(errors_and_warnings_have_a_limit_each),
   cmocka_unit_test(the_limit_can_be_chosen),
     cmocka_unit_test(places_are_looked_up_only_for_what_is_kept),
-    cmocka_unit_test(what_is_kept_can_be_asked_for_before_the_report),
+    cmocka_unit_test(a_caller_can_check_whether_a_report_would_be_kept),
   cmocka_unit_test(rewinding_forgets_what_came_after_the_mark),
   cmocka_unit_test(clearing_starts_again_without_growing),
   cmocka_unit_test(a_report_survives_every_failed_allocation))

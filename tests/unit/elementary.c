@@ -93,7 +93,7 @@ static double base_for(draws *from) {
   }
 }
 
-static void pow_lies_within_one_ulp_in_f32(void **state) {
+static void pow_is_within_one_ulp_in_f32(void **state) {
   (void)state;
   judge by;
   judge_init(&by, 70);
@@ -115,7 +115,7 @@ static void pow_lies_within_one_ulp_in_f32(void **state) {
   judge_free(&by);
 }
 
-static void pow_lies_within_one_ulp_in_f64(void **state) {
+static void pow_is_within_one_ulp_in_f64(void **state) {
   (void)state;
   judge by;
   judge_init(&by, 130);
@@ -312,8 +312,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(f32_functions_lie_within_one_ulp),
     cmocka_unit_test(f64_functions_lie_within_one_ulp),
-    cmocka_unit_test(pow_lies_within_one_ulp_in_f32),
-    cmocka_unit_test(pow_lies_within_one_ulp_in_f64),
+    cmocka_unit_test(pow_is_within_one_ulp_in_f32),
+    cmocka_unit_test(pow_is_within_one_ulp_in_f64),
     cmocka_unit_test(limits_and_zeros_are_exact),
     cmocka_unit_test(every_nan_becomes_the_canonical_one),
     cmocka_unit_test(exp_overflows_and_underflows_where_it_should),

@@ -97,6 +97,7 @@ CASE(abs, vf_abs(x))
 CASE(at_most, vf_at_most(x, y))
 CASE(at_least, vf_at_least(x, y))
 CASE(clamp, vf_select(vf_isnan(x), vf_set(0.0f), vf_clamp(x, vf_set(3.0f))))
+CASE(size_at_most, vf_select(vf_isnan(x), vf_set(0.0f), vf_size_at_most(x, vf_set(3.0f))))
 CASE(min, vf_min(x, y))
 CASE(max, vf_max(x, y))
 CASE(round_even, vf_canonical(vf_round_even(x)))
@@ -152,7 +153,8 @@ CASE(map, vf_map(vf_lt(x, y), vf_canonical(z), tn_sin_large_f32))
 static const lanes_case cases[] = {
   ROW(exp), ROW(log), ROW(tanh), ROW(sigmoid), ROW(erf), ROW(sin), ROW(cos), ROW(pow),
   ROW(add), ROW(subtract), ROW(multiply), ROW(divide), ROW(negate), ROW(fma), ROW(fnma), ROW(sqrt), ROW(abs),
-  ROW(at_most), ROW(at_least), ROW(clamp), ROW(min), ROW(max), ROW(round_even), ROW(floor), ROW(ceil),
+  ROW(at_most), ROW(at_least), ROW(clamp), ROW(size_at_most), ROW(min), ROW(max),
+  ROW(round_even), ROW(floor), ROW(ceil),
   ROW(trunc), ROW(canonical), ROW(sign), ROW(with_sign), ROW(flip_sign), ROW(pow2), ROW(scale),
   ROW(scale_small), ROW(from_int), ROW(to_int), ROW(lt), ROW(le), ROW(gt), ROW(ge), ROW(eq), ROW(isnan),
   ROW(select), ROW(and), ROW(or), ROW(not), ROW(andnot), ROW(int_add), ROW(int_sub), ROW(int_mul),

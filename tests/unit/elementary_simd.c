@@ -111,10 +111,10 @@ static void the_bits_are_those_of_the_contract(void **state) {
     double (*f64)(double);
     uint64_t f32_hash, f64_hash;
   } functions[] = {
-{ tn_exp_f32, tn_exp_f64, 0x9bbf9a365ecbcb3d, 0x6f93dfff72577fd6 },
+    { tn_exp_f32, tn_exp_f64, 0x4df79ba95c1ae20b, 0x6f93dfff72577fd6 },
     { tn_log_f32, tn_log_f64, 0xfb6828e5c05226c8, 0x6a0e6750d922f072 },
-    { tn_tanh_f32, tn_tanh_f64, 0xb45ca934cb5bd970, 0x6b7520994fd3f50e },
-    { tn_sigmoid_f32, tn_sigmoid_f64, 0x515af73e2484f61c, 0x75023443ffe506d9 },
+    { tn_tanh_f32, tn_tanh_f64, 0xb7fc24808b39015c, 0x6b7520994fd3f50e },
+    { tn_sigmoid_f32, tn_sigmoid_f64, 0x9dfcc9e1b1e57902, 0x75023443ffe506d9 },
     { tn_erf_f32, tn_erf_f64, 0xca76fc334042aec5, 0x0f119259a16da093 },
     { tn_sin_f32, tn_sin_f64, 0xb79fe750959943a6, 0xed8bc0ad1401dd9a },
     { tn_cos_f32, tn_cos_f64, 0xc86cbca1b652354f, 0xfbb7edf966ec2ce2 },

@@ -62,7 +62,7 @@ static void one_value_has_an_axis_around_it(void **state) {
   labels(3, 3, true, "2 3 4 5 6");
 }
 
-static void logarithmic_labels_are_powers_and_what_lies_between(void **state) {
+static void logarithmic_labels_are_powers_and_steps_between(void **state) {
   (void)state;
   labels(0.02, 2, true, "0.02 0.05 0.1 0.2 0.5 1 2");
   labels(1e-6, 1, true, "1e-6 0.00001 0.0001 0.001 0.01 0.1 1");
@@ -70,7 +70,7 @@ static void logarithmic_labels_are_powers_and_what_lies_between(void **state) {
   labels(1, 1.1, true, "1.00 1.02 1.04 1.06 1.08 1.10");
 }
 
-static void what_is_extreme_ends_too(void **state) {
+static void extreme_inputs_end_too(void **state) {
   (void)state;
   tn_tick ticks[TN_AXIS_TICKS];
   tn_axis axes[] = { tn_axis_around(-1e38, 1e38, false), tn_axis_around(1, 1.0000000000000002, false),
@@ -102,8 +102,8 @@ static void places_lie_between_the_ends(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = { cmocka_unit_test(linear_labels_are_round_and_exact),
                                       cmocka_unit_test(one_value_has_an_axis_around_it),
-                                      cmocka_unit_test(logarithmic_labels_are_powers_and_what_lies_between),
-                                      cmocka_unit_test(what_is_extreme_ends_too),
+                                      cmocka_unit_test(logarithmic_labels_are_powers_and_steps_between),
+                                      cmocka_unit_test(extreme_inputs_end_too),
                                       cmocka_unit_test(steps_are_whole_numbers),
                                       cmocka_unit_test(places_lie_between_the_ends) };
   return cmocka_run_group_tests(tests, NULL, NULL);

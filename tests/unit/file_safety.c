@@ -98,8 +98,8 @@ static void odd_files_are_refused_at_once(void **state) {
   assert_int_equal(open_descriptors(), before);
 }
 
-/* A writer that waits at a FIFO is not released by a look. */
-static void a_look_at_a_fifo_releases_nobody(void **state) {
+/* A writer that waits at a FIFO keeps waiting. */
+static void examining_a_fifo_does_not_open_it(void **state) {
   (void)state;
   const char *path = in_folder("fifo");
   assert_int_equal(mkfifo(path, 0600), 0);
@@ -327,7 +327,7 @@ static void long_names_are_written_too(void **state) {
   assert_int_equal(replace_status(in_folder(name)), TN_FILE_NOT_FOUND);
 }
 
-static void what_is_no_name_is_refused(void **state) {
+static void invalid_names_are_refused(void **state) {
   (void)state;
   mkdir(in_folder("sub"), 0777);
   static const char *const names[] = { "sub", "sub/", "sub/.", "sub/..", "", ".", "none/" };
@@ -410,7 +410,7 @@ static void walking_leaves_no_descriptor_open(void **state) {
 
 RUN_TESTS(
   BESIDE(odd_files_are_refused_at_once),
-  BESIDE(a_look_at_a_fifo_releases_nobody),
+  BESIDE(examining_a_fifo_does_not_open_it),
   BESIDE(a_link_within_its_folder_is_followed),
   BESIDE(a_link_out_of_its_folder_is_refused),
   BESIDE(a_link_on_the_way_to_the_folder_is_followed),
@@ -424,7 +424,7 @@ RUN_TESTS(
   BESIDE(names_of_temporaries_do_not_repeat),
   BESIDE(a_folder_that_cannot_be_read_can_be_written_to),
   BESIDE(long_names_are_written_too),
-  BESIDE(what_is_no_name_is_refused),
+  BESIDE(invalid_names_are_refused),
   BESIDE(what_is_beneath_is_read),
   BESIDE(no_link_is_followed_beneath),
   BESIDE(no_step_leads_upwards),

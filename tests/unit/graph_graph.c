@@ -71,7 +71,7 @@ static void lengths_that_do_not_fit_are_a_fault_at_their_place(void **state) {
   tn_graph_free(&graph);
 }
 
-static void what_was_added_since_a_mark_is_forgotten(void **state) {
+static void going_back_to_a_mark_removes_what_was_added_since(void **state) {
   (void)state;
   tn_graph graph = parsed(example), copy;
   tn_graph_builder builder;
@@ -210,7 +210,7 @@ int main(void) {
     TEST(binding_gives_every_value_its_lengths),
     TEST(symbols_without_a_binding_stay),
     TEST(lengths_that_do_not_fit_are_a_fault_at_their_place),
-    TEST(what_was_added_since_a_mark_is_forgotten),
+    TEST(going_back_to_a_mark_removes_what_was_added_since),
     TEST(equality_tells_programs_apart),
     TEST(copying_and_binding_survive_every_failing_allocation),
   };

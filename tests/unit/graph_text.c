@@ -131,7 +131,7 @@ static void every_operation_reads_back(void **state) {
   }
 }
 
-static void names_that_are_no_words_are_quoted(void **state) {
+static void names_that_are_not_words_are_quoted(void **state) {
   (void)state;
   const char *text =
       "graph(%1 \"a b\": f32[], %x: f32[], %2 \"x\": f32[], %3: i32[], param %4 \"7\": f32[]) {\n"
@@ -526,7 +526,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     TEST(the_example_of_the_header_reads_and_prints),
     TEST(every_operation_reads_back),
-    TEST(names_that_are_no_words_are_quoted),
+    TEST(names_that_are_not_words_are_quoted),
     TEST(labels_are_only_labels),
     TEST(nested_branches_are_indented),
     TEST(branches_mixed_with_their_surroundings_read_back_in_order),

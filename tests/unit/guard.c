@@ -13,7 +13,7 @@
 #include "base_support.h"
 #include "guard/internal.h"
 
-static void older_kernels_are_asked_for_less(void **state) {
+static void older_kernels_get_fewer_rights_to_handle(void **state) {
   (void)state;
   assert_int_equal(tn_guard_file_rights(0), 0);
   for (int version = 1; version < 12; version++) {
@@ -276,7 +276,7 @@ static void a_filter_that_is_too_long_says_so(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(older_kernels_are_asked_for_less),
+    cmocka_unit_test(older_kernels_get_fewer_rights_to_handle),
     cmocka_unit_test(reading_is_never_writing),
 #if TN_GUARD_HAS_FILTER
     cmocka_unit_test(nothing_is_opened_where_nothing_is_named),

@@ -212,7 +212,7 @@ static uint64_t cost_of_emitting(int levels) {
   return looked_at;
 }
 
-static void emitting_costs_what_is_emitted(void **state) {
+static void the_cost_of_emitting_depends_on_the_emitted_part(void **state) {
   (void)state;
   assert_true(cost_of_emitting(9) * 10 <= cost_of_emitting(8) * 26);
 }
@@ -230,7 +230,7 @@ int main(void) {
     cmocka_unit_test(conditions_are_linear),
     cmocka_unit_test(conditions_without_data_are_linear),
     cmocka_unit_test(calls_leave_nothing_behind),
-    cmocka_unit_test(emitting_costs_what_is_emitted),
+    cmocka_unit_test(the_cost_of_emitting_depends_on_the_emitted_part),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static const shape shapes[] = {
   { "open {", "", "{", "" },
   { "commas", "", ",", "" },
   { "arrows", "", "->", "" },
-  { "words that are none", "", "$ ", "" },
+  { "invalid words", "", "$ ", "" },
   { "unknown opcodes", "", "[RELUX]", "" },
   { "stray [ENDIF]", "", "[ENDIF]", "" },
   { "starts", "", "[PROGRAM_START]", "" },

@@ -145,7 +145,7 @@ static void commands_are_listed_and_checked(void **state) {
   static const char *const wanted[] = { ":help",         ":stack",     ":vars", ":clear",
                                         ":trace on|off", ":load FILE", ":quit" };
   for (size_t i = 0; i < 7; i++) assert_non_null(strstr(shown(&t), wanted[i]));
-  assert_says(&t, ":help [SWAP]", "[SWAP]  ( a b -- b a )  Exchanges the two top items.\n");
+  assert_says(&t, ":help [SWAP]", "[SWAP]  ( a b -- b a )  Swaps the two top items.\n");
   assert_says(&t, ":help NOPE", "there is no opcode NOPE\n");
   assert_says(&t, ":nope", "there is no command :nope; :help lists them\n");
   assert_says(&t, ":trace maybe", "say :trace on or :trace off\n");

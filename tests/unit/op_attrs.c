@@ -156,7 +156,7 @@ static void every_attribute_counts_where_it_is_read_and_nowhere_else(void **stat
   }
 }
 
-static void what_lies_beyond_the_count_does_not_matter(void **state) {
+static void elements_beyond_the_count_do_not_matter(void **state) {
   (void)state;
   assert_same(TN_OP_SUM, ATTRS(.axis_count = 1, .axes = { 1, 5 }), ATTRS(.axis_count = 1, .axes = { 1 }));
   assert_same(TN_OP_SUM, ATTRS(.axis_count = -1, .axes = { 1, 5 }), ATTRS(.axis_count = -1));
@@ -258,7 +258,7 @@ int main(void) {
     cmocka_unit_test(numbers_print_every_bit),
     cmocka_unit_test(literals_print_their_type_and_elements),
     cmocka_unit_test(every_attribute_counts_where_it_is_read_and_nowhere_else),
-    cmocka_unit_test(what_lies_beyond_the_count_does_not_matter),
+    cmocka_unit_test(elements_beyond_the_count_do_not_matter),
     cmocka_unit_test(literals_are_equal_by_content),
     cmocka_unit_test(every_operation_is_described),
     cmocka_unit_test(types_are_equal_by_dtype_and_shape),

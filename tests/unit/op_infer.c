@@ -266,7 +266,7 @@ static void reshape_infers_one_length(void **state) {
   ASSERT_TYPE(fault.right, "f32[4, ?]");
   assert_string_equal(fault.reason, "the number of elements is not a multiple of the rest");
   fault = fails(TN_OP_RESHAPE, SHAPE("[?, ?]"), "f32[4]");
-  assert_string_equal(fault.reason, "only one length can be worked out");
+  assert_string_equal(fault.reason, "only one length can be inferred");
   fault = fails(TN_OP_RESHAPE, SHAPE("[0, ?]"), "f32[0]");
   assert_int_equal(fault.kind, TN_FAULT_INFER);
   assert_string_equal(fault.reason, "beside a length of 0 any length fits");
@@ -549,7 +549,7 @@ static void rules_do_not_count_on_normalisation(void **state) {
   assert_int_equal(fault.kind, TN_FAULT_INFER);
 }
 
-static void there_is_no_largest_of_nothing(void **state) {
+static void an_empty_maximum_is_an_error(void **state) {
   (void)state;
   tn_attrs first = { .axis_count = 1, .axes = { 0 } }, all = { .axis_count = -1 };
   FAILS(TN_FAULT_ARGUMENT, TN_OP_MAX, &first, "f32[0, 3]");
@@ -724,7 +724,7 @@ int main(void) {
     cmocka_unit_test(axes_are_in_range_and_different),
     cmocka_unit_test(the_reduction_rule_trusts_no_caller),
     cmocka_unit_test(rules_do_not_count_on_normalisation),
-    cmocka_unit_test(there_is_no_largest_of_nothing),
+    cmocka_unit_test(an_empty_maximum_is_an_error),
     cmocka_unit_test(argmax_drops_its_axis_and_is_i32),
     cmocka_unit_test(scans_keep_the_shape_and_need_their_axis),
     cmocka_unit_test(cross_entropy_has_a_label_for_each_row),

@@ -109,7 +109,7 @@ static void a_chain_of_elementwise_operations_becomes_one(void **state) {
 }
 
 /* Where x - mean(x) along the last axis stands in its region, a gradient has made the other parts, too. */
-static void a_layer_norm_whose_parts_are_there_becomes_its_parts(void **state) {
+static void a_layer_norm_beside_its_parts_is_replaced_by_them(void **state) {
   (void)state;
   static const struct {
     const char *beside;
@@ -152,7 +152,7 @@ static void a_value_that_is_used_elsewhere_is_not_swallowed(void **state) {
 
 /* Two groups read %3, as a forward and a backward pass do. Each makes it again where it is cheap and nobody
  * else reads it; else it is there once. */
-static void what_is_cheap_is_made_again_by_each_group(void **state) {
+static void cheap_values_are_recomputed_by_each_group(void **state) {
   (void)state;
   static const struct {
     const char *third, *more;
@@ -248,9 +248,9 @@ int main(void) {
     cmocka_unit_test(a_decided_branch_takes_the_place_of_its_if),
     cmocka_unit_test(integer_division_by_zero_is_never_folded),
     cmocka_unit_test(a_chain_of_elementwise_operations_becomes_one),
-    cmocka_unit_test(a_layer_norm_whose_parts_are_there_becomes_its_parts),
+    cmocka_unit_test(a_layer_norm_beside_its_parts_is_replaced_by_them),
     cmocka_unit_test(a_value_that_is_used_elsewhere_is_not_swallowed),
-    cmocka_unit_test(what_is_cheap_is_made_again_by_each_group),
+    cmocka_unit_test(cheap_values_are_recomputed_by_each_group),
     cmocka_unit_test(no_pass_changes_a_bit),
     cmocka_unit_test(running_out_of_memory_leaves_a_valid_graph),
   };

@@ -1,5 +1,5 @@
-/* tests/unit/opt_recompute.c: what a backward pass reads is made again where that is cheap and saves memory,
- * with the same bits; anything else is kept. */
+/* tests/unit/opt_recompute.c: values that a backward pass reads are recomputed where that is cheap
+ * and saves memory, with the same bits; anything else is kept. */
 #include <stdio.h>
 
 #include "graph_support.h"
@@ -20,7 +20,7 @@ static const struct {
   /* its operand is read last, and so is there */
   { "tanh %1", "%6 = mul %2, %5\n %7 = mul %1, %6\n return %7", TN_OP_TANH, 2 },
   { "erf %1", "%6 = sub %2, %5\n %7 = mul %6, %2\n %8 = mul %1, %7\n return %8", TN_OP_ERF, 2 },
-  /* by way of a view that stands before the peak, and of one that stands after it */
+  /* through a view before the peak, and through one after it */
   { "tanh %1", "%6 = mul %9, %5\n %7 = mul %1, %6\n return %7", TN_OP_TANH, 2 },
   { "tanh %1", "%6 = transpose %2\n %7 = mul %6, %5\n %8 = mul %1, %7\n return %8", TN_OP_TANH, 2 },
   /* from an input, which is always there */
@@ -48,7 +48,7 @@ static void case_text(size_t i, char *text, size_t size) {
            cases[i].second, cases[i].rest);
 }
 
-static void what_follows_from_what_is_kept_is_made_again(void **state) {
+static void values_that_follow_from_kept_ones_are_recomputed(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     world w;
@@ -170,7 +170,7 @@ static void running_out_of_memory_leaves_a_valid_graph(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_follows_from_what_is_kept_is_made_again),
+    cmocka_unit_test(values_that_follow_from_kept_ones_are_recomputed),
     cmocka_unit_test(a_small_graph_stays_as_it_is),
     cmocka_unit_test(what_can_fail_is_not_repeated),
     cmocka_unit_test(a_plan_needs_less_memory),

@@ -176,7 +176,7 @@ static void a_layer_norm_is_divided(void **state) {
 
 /* ---- what joins rows ---- */
 
-static void what_joins_rows_stays_whole(void **state) {
+static void operations_across_rows_stay_whole(void **state) {
   (void)state;
   static const char *const joins[] = {
     "  %1 = softmax %rows {axis=0}\n",
@@ -272,7 +272,7 @@ int main(void) {
     cmocka_unit_test(what_names_rows_of_a_table_is_divided),
     cmocka_unit_test(concat_slice_pad_and_scan_along_other_axes_are_divided),
     cmocka_unit_test(a_layer_norm_is_divided),
-    cmocka_unit_test(what_joins_rows_stays_whole),
+    cmocka_unit_test(operations_across_rows_stay_whole),
     cmocka_unit_test(a_number_that_follows_the_rows_is_not_the_same),
     cmocka_unit_test(effects_and_other_graphs_are_left_whole),
     cmocka_unit_test(branches_read_the_cut),

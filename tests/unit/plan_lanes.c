@@ -144,7 +144,7 @@ static void the_first_band_that_fails_is_reported(void **state) {
 }
 
 /* At every question that is asked, by whichever thread. */
-static void lanes_stop_when_they_are_asked(void **state) {
+static void lanes_end_when_a_stop_is_requested(void **state) {
   (void)state;
   world w;
   tn_graph graph;
@@ -179,7 +179,7 @@ int main(void) {
     cmocka_unit_test(lanes_give_the_bits_of_one_thread),
     cmocka_unit_test(threads_share_steps_that_are_worth_meeting_for),
     cmocka_unit_test(the_first_band_that_fails_is_reported),
-    cmocka_unit_test(lanes_stop_when_they_are_asked),
+    cmocka_unit_test(lanes_end_when_a_stop_is_requested),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* tests/unit/plan_windows.c: a convolution and its weights' gradient read windows in the image, with the bits
- * of the products of windows that are written down. */
+/* tests/unit/plan_windows.c: a convolution and its weights' gradient read windows in the image, and the
+ * gradient of the image adds them up there, with the bits of windows that are written down. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void write_text(const shape *s, const char *more, char *text, size_t size
 /* Numbers whose products with the zeros around an image are not zero, and others that make -0 of sums. */
 static void put_odd_numbers(const values *v, int which) {
   static const double odd[] = { INFINITY, NAN, -0.0, 1e-44 };
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < v->input_count; i++) {
     const tn_view *view = &v->inputs[i].view;
     int64_t count = tn_view_count(view);
     if (which < 4) tn_view_set_f64(view, (int64_t)i * 7 % count, odd[which]);
@@ -73,24 +73,29 @@ static bool keeps_no_windows(const tn_plan *plan, const shape *s) {
   return tn_plan_stats_of(plan).block_bytes <= results + 2 * 64;
 }
 
-static void check(const shape *s, const char *more, bool merged) {
+static void check_text(const shape *s, const char *text, bool (*merges)(const tn_plan *, const shape *),
+                       bool merged) {
   for (int which = small_effort() ? 3 : 0; which < 5; which++) {
-    char text[1024];
     world w;
     tn_graph graph;
     world_open(&w);
-    write_text(s, more, text, sizeof text);
     graph_from(&w, text, &graph);
     values v = random_values(&w, &graph, (uint64_t)which + 1);
     put_odd_numbers(&v, which);
     check_bits(&w, &graph, &v, s);
     tn_plan *plan = plan_for(&w, &graph, tn_backend_cpu(NULL), 1, &v);
-    if (keeps_no_windows(plan, s) != merged) fail_msg("%s", text);
+    if (merges(plan, s) != merged) fail_msg("%s", text);
     tn_plan_free(plan);
     free_values(&w, &v);
     tn_graph_free(&graph);
     world_close(&w);
   }
+}
+
+static void check(const shape *s, const char *more, bool merged) {
+  char text[1024];
+  write_text(s, more, text, sizeof text);
+  check_text(s, text, keeps_no_windows, merged);
 }
 
 static void windows_are_read_in_the_image(void **state) {
@@ -104,7 +109,16 @@ static void windows_are_read_in_the_image(void **state) {
     { 2, 9, 30, 2, 2, 4, 1, 1, { 0, 0 }, { 1, 0 }, 33 },
     { 2, 15, 19, 4, 3, 3, 2, 1, { 1, 1 }, { 1, 1 }, 12 }, /* every other line */
     { 2, 7, 19, 30, 1, 3, 1, 1, { 0, 1 }, { 0, 1 }, 17 }, /* windows of one row */
-    { 1, 6, 16, 85, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 32 }, /* as many channels as it may have */
+    { 1, 6, 16, 85, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 32 }, /* as many channels as lines may have */
+    { 1, 4, 16, 86, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 16 }, /* more: a row of a window in pieces */
+    { 2, 9, 35, 5, 3, 3, 2, 2, { 1, 1 }, { 1, 1 }, 19 },  /* every other place */
+    { 2, 9, 13, 5, 3, 2, 1, 3, { 1, 0 }, { 1, 0 }, 70 },  /* two columns, every third place */
+    { 1, 9, 40, 2, 3, 5, 1, 1, { 1, 2 }, { 1, 2 }, 37 },
+    { 3, 7, 7, 9, 7, 7, 1, 1, { 3, 3 }, { 3, 3 }, 49 },   /* windows as large as images */
+    { 2, 9, 15, 5, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 33 },  /* short lines */
+    { 2, 9, 7, 17, 1, 1, 1, 1, { 0, 0 }, { 0, 0 }, 64 },  /* windows of one place */
+    { 2, 9, 7, 3, 1, 1, 2, 2, { 0, 0 }, { 0, 0 }, 112 },
+    { 3, 30, 30, 8, 3, 3, 2, 2, { 0, 0 }, { 1, 1 }, 96 }, /* enough for threads */
   };
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check(&shapes[i], "", true);
 }
@@ -112,12 +126,8 @@ static void windows_are_read_in_the_image(void **state) {
 static void other_windows_are_written_down(void **state) {
   (void)state;
   static const shape shapes[] = {
-    { 2, 9, 35, 5, 3, 3, 2, 2, { 1, 1 }, { 1, 1 }, 19 },  /* every other place */
-    { 2, 9, 17, 5, 3, 2, 1, 1, { 1, 0 }, { 1, 0 }, 19 },  /* two columns */
-    { 1, 9, 40, 2, 3, 5, 1, 1, { 1, 2 }, { 1, 2 }, 19 },  /* more columns than registers */
-    { 2, 9, 17, 5, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 7 },   /* less than a vector of outputs */
-    { 1, 4, 16, 86, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 16 }, /* many channels */
-    { 2, 9, 15, 5, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 19 },  /* short lines */
+    { 2, 9, 17, 5, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 7 }, /* less than a vector of outputs */
+    { 2, 9, 17, 1, 1, 1, 1, 1, { 0, 0 }, { 0, 0 }, 8 }, /* windows of one number */
   };
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check(&shapes[i], "", false);
 }
@@ -126,6 +136,55 @@ static void windows_that_others_read_are_written_down(void **state) {
   (void)state;
   static const shape s = { 2, 9, 17, 5, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 19 };
   check(&s, ", %6", false);
+}
+
+/* ---- the gradient of the image ---- */
+
+static void write_fold(const shape *s, char *text, size_t size) {
+  int count = count_windows(s), length = window_length(s);
+  snprintf(text, size,
+           "graph(%%g: f32[%d, %d], %%w: f32[%d, %d]) {\n"
+           "  %%1 = transpose %%w {axes=[1, 0]}\n  %%2 = matmul %%g, %%1\n"
+           "  %%3 = reshape %%2 {shape=[%d, %d, %d, %d]}\n"
+           "  %%4 = fold %%3 {shape=[%d, %d, %d, %d], window=[%d, %d], low=[%d, %d], high=[%d, %d], "
+           "step=[%d, %d]}\n  return %%4\n}\n",
+           count, s->outputs, length, s->outputs, s->images,
+           places(s->height, s->low[0] + s->high[0], s->rows, s->step),
+           places(s->width, s->low[1] + s->high[1], s->columns, s->across), length, s->images, s->height,
+           s->width, s->channels, s->rows, s->columns, s->low[0], s->low[1], s->high[0], s->high[1], s->step,
+           s->across);
+}
+
+static bool keeps_only_the_image(const tn_plan *plan, const shape *s) {
+  size_t image = (size_t)(s->images * s->height * s->width * s->channels) * sizeof(float);
+  return tn_plan_stats_of(plan).block_bytes <= image + 64;
+}
+
+static void check_fold(const shape *s, bool merged) {
+  char text[1024];
+  write_fold(s, text, sizeof text);
+  check_text(s, text, keeps_only_the_image, merged);
+}
+
+static void windows_are_added_up_in_the_image(void **state) {
+  (void)state;
+  static const shape shapes[] = {
+    { 2, 9, 7, 32, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 16 },  { 2, 9, 7, 37, 3, 3, 2, 2, { 1, 1 }, { 1, 1 }, 19 },
+    { 1, 5, 12, 70, 2, 4, 1, 3, { 1, 2 }, { 0, 1 }, 17 }, { 3, 6, 5, 48, 1, 1, 1, 1, { 0, 0 }, { 0, 0 }, 33 },
+    { 1, 7, 7, 33, 2, 2, 3, 3, { 0, 0 }, { 0, 0 }, 16 }, /* pixels that no window has */
+    { 2, 5, 5, 32, 5, 7, 1, 1, { 2, 3 }, { 2, 3 }, 16 }, /* windows larger than images */
+    { 3, 20, 20, 64, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 24 }, /* enough for threads */
+  };
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check_fold(&shapes[i], true);
+}
+
+static void windows_of_few_numbers_are_added_up_from_memory(void **state) {
+  (void)state;
+  static const shape shapes[] = {
+    { 2, 9, 7, 31, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 16 }, /* of a pixel */
+    { 2, 9, 7, 32, 3, 3, 1, 1, { 1, 1 }, { 1, 1 }, 15 }, /* of a sum */
+  };
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check_fold(&shapes[i], false);
 }
 
 /* Images go in bands together with what follows: by turns, or each thread with some of its own. */
@@ -202,6 +261,8 @@ int main(void) {
     cmocka_unit_test(windows_are_read_in_the_image),
     cmocka_unit_test(other_windows_are_written_down),
     cmocka_unit_test(windows_that_others_read_are_written_down),
+    cmocka_unit_test(windows_are_added_up_in_the_image),
+    cmocka_unit_test(windows_of_few_numbers_are_added_up_from_memory),
     cmocka_unit_test(images_go_in_bands_with_the_same_bits),
     cmocka_unit_test(an_image_that_is_updated_is_read_before),
   };

@@ -31,7 +31,7 @@ static void iota_counts_along_its_axis(void **state) {
 }
 
 /* The first words of seed 42, which RNG tests hold as well, shifted and scaled by hand. */
-static void uniform_is_made_of_the_words_from_index_on(void **state) {
+static void uniform_uses_the_words_from_index_on(void **state) {
   (void)state;
   float x[3], later[2];
   int64_t seed = 42;
@@ -64,7 +64,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(fill_rounds_once_to_the_dtype),
     cmocka_unit_test(iota_counts_along_its_axis),
-    cmocka_unit_test(uniform_is_made_of_the_words_from_index_on),
+    cmocka_unit_test(uniform_uses_the_words_from_index_on),
     cmocka_unit_test(normal_takes_two_words_for_each_element),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,7 @@ static void max_and_min_let_nan_win_and_order_the_zeros(void **state) {
   ASSERT_BITS(got, NAN, -0.0f, -8);
 }
 
-static void there_is_no_largest_of_nothing(void **state) {
+static void an_empty_maximum_is_an_error(void **state) {
   (void)state;
   float out[] = { 5, 5 };
   int32_t place[] = { 5, 5 };
@@ -189,7 +189,7 @@ int main(void) {
     cmocka_unit_test(mean_divides_once),
     cmocka_unit_test(a_product_has_the_order_of_a_sum),
     cmocka_unit_test(max_and_min_let_nan_win_and_order_the_zeros),
-    cmocka_unit_test(there_is_no_largest_of_nothing),
+    cmocka_unit_test(an_empty_maximum_is_an_error),
     cmocka_unit_test(count_multiplies_the_lengths_of_its_axes),
     cmocka_unit_test(argmax_takes_the_lowest_of_equals_and_the_first_nan),
   };

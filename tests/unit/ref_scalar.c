@@ -224,7 +224,7 @@ static void everything_but_zero_is_true(void **state) {
   assert_int_equal(tn_scalar_cast(yes, TN_BOOL, TN_I64).i64, 1);
 }
 
-static void storage_dtypes_are_reached_by_way_of_f32(void **state) {
+static void storage_dtypes_are_converted_through_f32(void **state) {
   (void)state;
   assert_int_equal(tn_scalar_cast(f32(1.0f), TN_F32, TN_BF16).bits, 0x3f80);
   assert_int_equal(tn_scalar_cast(f32(1.0f), TN_F32, TN_F16).bits, 0x3c00);
@@ -284,7 +284,7 @@ int main(void) {
     cmocka_unit_test(a_float_becomes_an_integer_by_truncating_and_saturating),
     cmocka_unit_test(an_integer_becomes_a_float_by_one_rounding),
     cmocka_unit_test(everything_but_zero_is_true),
-    cmocka_unit_test(storage_dtypes_are_reached_by_way_of_f32),
+    cmocka_unit_test(storage_dtypes_are_converted_through_f32),
     cmocka_unit_test(small_integers_survive_every_cast),
     cmocka_unit_test(whole_numbers_have_an_exact_result_or_none),
   };

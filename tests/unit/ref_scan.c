@@ -4,7 +4,7 @@
 #include "base/elementary.h"
 #include "base/rng.h"
 
-static void cumsum_goes_one_by_one(void **state) {
+static void cumsum_adds_one_by_one(void **state) {
   (void)state;
   float x[] = { 16777216, 1, 1, -16777216 }, out[4];
   tn_view xv = VIEW(TN_F32, x, 4), o = VIEW(TN_F32, out, 4);
@@ -120,7 +120,7 @@ static void a_label_outside_the_classes_is_a_fault(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(cumsum_goes_one_by_one),
+    cmocka_unit_test(cumsum_adds_one_by_one),
     cmocka_unit_test(exclusive_gives_the_value_before_adding),
     cmocka_unit_test(a_running_sum_starts_at_plus_zero),
     cmocka_unit_test(softmax_divides_exponentials_by_their_sum),

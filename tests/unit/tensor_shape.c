@@ -28,7 +28,7 @@ static void dims_are_lengths_symbols_or_unknown(void **state) {
   assert_int_equal(tn_dim_name(TN_DIM_SYMBOL(7)), 7);
 }
 
-static void shapes_are_made_of_a_rank_and_dims(void **state) {
+static void a_shape_has_a_rank_and_dims(void **state) {
   (void)state;
   tn_shape shape = tn_shape_make(2, 3, -1);
   assert_int_equal(shape.rank, 2);
@@ -205,7 +205,7 @@ static void the_longest_shape_fits_into_a_field(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(dims_are_lengths_symbols_or_unknown),
-    cmocka_unit_test(shapes_are_made_of_a_rank_and_dims),
+    cmocka_unit_test(a_shape_has_a_rank_and_dims),
     cmocka_unit_test(equality_looks_at_rank_and_dims),
     cmocka_unit_test(counts_are_checked_products),
     cmocka_unit_test(known_shapes_have_lengths_only),

@@ -63,7 +63,7 @@ static void top_k_keeps_the_largest_and_the_first_of_equal_ones(void **state) {
   }
 }
 
-static void what_is_not_allowed_is_never_drawn(void **state) {
+static void excluded_tokens_are_never_sampled(void **state) {
   (void)state;
   const float scores[] = { 9, 0, NAN, 0 };
   const bool some[] = { false, true, false, true };
@@ -91,7 +91,7 @@ int main(void) {
     cmocka_unit_test(temperature_0_takes_the_largest_and_draws_nothing),
     cmocka_unit_test(frequencies_follow_the_softmax),
     cmocka_unit_test(top_k_keeps_the_largest_and_the_first_of_equal_ones),
-    cmocka_unit_test(what_is_not_allowed_is_never_drawn),
+    cmocka_unit_test(excluded_tokens_are_never_sampled),
     cmocka_unit_test(scores_that_are_not_finite_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

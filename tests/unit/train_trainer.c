@@ -389,6 +389,7 @@ static void every_failed_allocation_is_a_fault(void **state) {
   };
   is_made_or_says_why(embedding_text, &(tn_trainer_request){ .options = clipped });
   is_made_or_says_why(embedding_text, &(tn_trainer_request){ .options = clipped, .shows_all = true });
+  is_made_or_says_why(embedding_text, &(tn_trainer_request){ .options = clipped, .guarded = true });
   is_made_or_says_why(half_text, &(tn_trainer_request){ .options = parts, .sharded = sharded });
 }
 
@@ -402,8 +403,107 @@ static void shards_of_nothing_are_the_whole(void **state) {
   assert_true(weight == 1 - 0.5f * 10);
 }
 
+/* ---- guarded steps ---- */
+
+static const tn_train_options adam_options = { .optimizer = TN_OPTIMIZER_ADAMW,
+                                               .lr = 0.1,
+                                               .weight_decay = 0.01,
+                                               TN_ADAM_DEFAULTS };
+
+/* loss = sum of log(w) * x: 0 has no logarithm. */
+static const char logarithm_text[] = "graph(%x: f32[3], param %w: f32[3], param %v: f32[3]) {\n"
+                                     "  %1 = log %w\n  %2 = mul %1, %x\n  %3 = mul %2, %v\n"
+                                     "  %4 = sum %3 {axes=[0]}\n  return loss=%4\n}\n";
+
+static void guarded_open(lesson *l, const tn_train_options *options, bool guarded, float first) {
+  tn_fault fault;
+  world_open(&l->w);
+  graph_from(&l->w, logarithm_text, &l->graph);
+  tn_trainer_request request = { .graph = &l->graph,
+                                 .options = *options,
+                                 .backend = tn_backend_ref(),
+                                 .threads = 1,
+                                 .passes = TN_PASS_ALL,
+                                 .evaluator = &ref_evaluator,
+                                 .guarded = guarded };
+  l->trainer = tn_trainer_new(&l->w.heap, &request, &fault);
+  if (!l->trainer) fail_msg("fault %d", (int)fault.kind);
+  tn_graph_free(&l->graph);
+  const float w[3] = { first, 2, 3 }, v[3] = { 1, -1, 0.5f }, x[3] = { 0.5f, -1, 4 };
+  memcpy(tn_trainer_param(l->trainer, 0)->data, w, sizeof w);
+  memcpy(tn_trainer_param(l->trainer, 1)->data, v, sizeof v);
+  memcpy(l->x, x, sizeof x);
+  tn_shape shape = tn_shape_make(1, 3);
+  tn_view view = tn_view_make(l->x, TN_F32, &shape);
+  tn_trainer_bind_input(l->trainer, 0, &view);
+}
+
+static void a_guarded_step_has_the_same_bits(void **state) {
+  (void)state;
+  lesson plain, guarded;
+  tn_fault fault;
+  double a, b;
+  guarded_open(&plain, &adam_options, false, 1.5f);
+  guarded_open(&guarded, &adam_options, true, 1.5f);
+  for (int i = 0; i < 5; i++) {
+    assert_true(tn_trainer_step(plain.trainer, &a, &fault));
+    assert_true(tn_trainer_step(guarded.trainer, &b, &fault));
+    assert_true(a == b);
+  }
+  for (int i = 0; i < tn_trainer_lasting_count(plain.trainer); i++)
+    assert_memory_equal(tn_trainer_lasting(plain.trainer, i)->data,
+                        tn_trainer_lasting(guarded.trainer, i)->data, 3 * sizeof(float));
+  lesson_close(&plain);
+  lesson_close(&guarded);
+}
+
+static void a_guarded_step_that_is_not_finite_changes_nothing(void **state) {
+  (void)state;
+  lesson l;
+  tn_fault fault;
+  double loss;
+  guarded_open(&l, &adam_options, true, 0); /* its logarithm is -infinity, and so is the gradient of v */
+  assert_false(tn_trainer_step(l.trainer, &loss, &fault));
+  assert_true(tn_trainer_refused(l.trainer));
+  assert_int_equal(tn_trainer_step_number(l.trainer), 0);
+  const float w[3] = { 0, 2, 3 }, v[3] = { 1, -1, 0.5f }, zero[3] = { 0 };
+  assert_memory_equal(tn_trainer_lasting(l.trainer, 0)->data, w, sizeof w);
+  assert_memory_equal(tn_trainer_lasting(l.trainer, 1)->data, v, sizeof v);
+  for (int i = 2; i < tn_trainer_lasting_count(l.trainer); i++)
+    assert_memory_equal(tn_trainer_lasting(l.trainer, i)->data, zero, sizeof zero);
+  tn_trainer_let_pass(l.trainer);
+  assert_true(tn_trainer_step(l.trainer, &loss, &fault));
+  assert_false(tn_trainer_refused(l.trainer));
+  lesson_close(&l);
+}
+
+static void what_the_update_spoils_is_found_after_it(void **state) {
+  (void)state;
+  static const struct {
+    double lr, epsilon;
+    tn_op op;
+  } cases[] = { { 1e39, 1e-8, TN_OP_MUL }, { 0.1, 1e-8, TN_OP_ERROR } };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    lesson l;
+    tn_fault fault;
+    tn_not_finite found;
+    double loss;
+    tn_train_options options = adam_options;
+    options.lr = cases[i].lr;
+    options.epsilon = cases[i].epsilon;
+    guarded_open(&l, &options, true, 1.5f);
+    assert_true(tn_trainer_step(l.trainer, &loss, &fault));
+    assert_int_equal(tn_trainer_find_spoiled(l.trainer, &found), cases[i].op != TN_OP_ERROR);
+    assert_int_equal(found.op, cases[i].op);
+    lesson_close(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_guarded_step_has_the_same_bits),
+    cmocka_unit_test(a_guarded_step_that_is_not_finite_changes_nothing),
+    cmocka_unit_test(what_the_update_spoils_is_found_after_it),
     cmocka_unit_test(sgd_takes_lr_times_the_gradient_off),
     cmocka_unit_test(momentum_keeps_moving),
     cmocka_unit_test(adam_is_what_its_formula_says),

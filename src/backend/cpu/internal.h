@@ -1,4 +1,4 @@
-/* backend/cpu/internal.h: what the kernels of every instruction set share.
+/* backend/cpu/internal.h: shared by the kernels of every instruction set.
  *
  * Kernels that only move bytes are compiled once and are in this folder. Those
  * that compute are in isa/ and are compiled once per instruction set; each such
@@ -29,25 +29,28 @@ typedef struct {
 tn_cpu_features tn_cpu_features_now(void);
 
 /* ---- threads ---- */
-#define TN_CPU_ROW_PIECE 65536 /* elements of a row between two questions whether to stop */
+#define TN_CPU_ROW_PIECE 65536 /* elements of a row between two checks for a stop */
 
 typedef tn_part tn_cpu_part;
 typedef tn_job tn_cpu_job;
 
 /* Runs all parts of a job of about `cost` nanoseconds on at most `threads` threads; returns when all have
- * ended. There is one part for each thread: a job that can take long asks call->stop itself. With one thread
- * it is a plain call. */
+ * ended. There is one part for each thread: a job that can take long checks call->stop itself. With
+ * one thread it is a plain call. */
 void tn_cpu_parallel(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context);
-/* The same for a job that may be cut anywhere at no expense: in parts of a few milliseconds, and after each
- * the thread asks call->stop whether to leave the others. */
+/* The same for a job that may be split anywhere at no cost: in parts of a few milliseconds; after
+ * each part the thread checks call->stop. */
 void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context);
 
-/* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. */
+/* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. A thread should
+ * get a few microseconds, because calling one takes up to one; and more of them where many have to meet, so
+ * that eight share 36 microseconds of work, and sixteen 142. */
 static inline int tn_cpu_threads_for(double cost, int limit) {
-  const double worth = 5000; /* a thread that gets less brings little: calling one takes 600 when it waits */
-  double most = cost / worth;
-  if (limit <= 1 || most < 2) return 1;
-  return most < limit ? (int)most : limit;
+  const double least = 4000, each = 555;
+  int threads = 1;
+  for (double next = 2; threads < limit && cost >= next * least && cost >= next * next * each; next++)
+    threads++;
+  return threads;
 }
 
 /* first * number / count without overflow, for count of at most 2^31. */
@@ -65,14 +68,14 @@ static inline void tn_cpu_share(int64_t count, int64_t grain, const tn_cpu_part 
   *end = last * grain < count ? last * grain : count;
 }
 
-/* A matrix cut into so many bands of rows and of columns, a thread for each place. */
+/* A matrix cut into bands of rows and of columns, with one thread for each tile of the grid. */
 typedef struct {
   int rows, columns;
 } tn_cpu_grid;
 
 /* For at most `threads` threads and a matrix of m by n elements that is cut at multiples of `row` and
- * `column`: the grid whose largest place takes least. What a place reads, its rows and its columns, counts
- * beside what it calculates, so places are about square where threads are many. */
+ * `column`: the grid whose largest tile takes the least time. Reading rows and columns counts as
+ * well as computing, so tiles are roughly square if there are many threads. */
 tn_cpu_grid tn_cpu_grid_for(int threads, int64_t m, int64_t row, int64_t n, int64_t column);
 /* For `count` such matrices that threads take band by band: how many bands of rows each is cut into, so that
  * all threads have about as much. */
@@ -103,9 +106,9 @@ static inline void tn_cpu_copy_run(char *to, const char *from, size_t bytes) {
   for (; bytes > 0; bytes--) *to++ = *from++;
 }
 
-/* Whether a loop over the elements of a long row, which is at `element` of it, ends here. Inside a loop over
- * vectors or elements even this question costs a tenth of the instructions: such a loop goes over one piece,
- * inside a loop over pieces that asks:
+/* Whether a loop over the elements of a long row must end at `element`. Inside a loop over vectors
+ * or elements even this check costs a tenth of the instructions: such a loop covers one piece,
+ * inside a loop over pieces that checks:
  *   for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
  *     end = tn_cpu_piece_end(at, n);
  *     for (int64_t i = at; i < end; i++) ... */

@@ -1,4 +1,4 @@
-/* track/board/answer.c: what each address answers. */
+/* track/board/answer.c: answers the GET requests of each address. */
 #include <string.h>
 
 #include "base/json.h"
@@ -73,7 +73,7 @@ static bool answer_file(tn_answer *answer, const char *path) {
   for (size_t i = 0; i < tn_board_file_count; i++) {
     const tn_embedded *file = &tn_board_files[i];
     if (strcmp(wanted + 1, file->file) != 0) continue;
-    add_file(answer, file->file, (tn_str){ (const char *)file->text, file->length });
+    add_file(answer, file->file, (tn_str){ file->text, file->length });
     answer->type = type_of(file->file);
     answer->policy = HTML_POLICY;
     return true;
@@ -83,7 +83,7 @@ static bool answer_file(tn_answer *answer, const char *path) {
 
 /* ---- runs ---- */
 
-/* Mostly because somebody holds it for a moment: the page asks again. */
+/* Mostly because another process locks it for a moment: the page asks again. */
 static void refuse_to_read(tn_answer *answer) {
   tn_answer_refuse(answer, 503, "the history of runs cannot be read now");
 }
@@ -97,7 +97,7 @@ static tn_store *open_store(tn_answer *answer) {
   return store;
 }
 
-/* The best or the newest first, where nothing else is wished. */
+/* The best or the newest first by default. */
 static bool falls_by_nature(tn_run_column column) {
   return column == TN_RUN_ID || column == TN_RUN_STARTED || column == TN_RUN_STEP ||
          column == TN_RUN_ACCURACY;
@@ -215,7 +215,7 @@ static void answer_run(tn_answer *answer, int64_t id, tn_order *order) {
   tn_json_object_end(&json), tn_json_object_end(&json);
 }
 
-/* A step that is wished; `otherwise` where there is none that makes sense. */
+/* A requested step; `otherwise` if there is no valid one. */
 static int64_t step_of(const char *text, int64_t otherwise) {
   uint64_t step;
   bool ok = text && tn_number_parse_u64(tn_str_of(text), &step) && step < INT64_MAX;
@@ -274,7 +274,7 @@ static void order_evaluation(tn_answer *answer, int64_t id, tn_order *order) {
   order_file(answer, id, TN_ORDER_EVALUATION, tn_evaluation_stamp, order);
 }
 
-/* What a comparison depends on: how far each has come, and what is said of it. */
+/* What a comparison depends on: how far each has come, and its tags and notes. */
 static void add_progress(tn_text *stamp, const tn_run_row *row) {
   static const tn_run_column columns[] = { TN_RUN_STATUS, TN_RUN_STEP, TN_RUN_SECONDS, TN_RUN_WEIGHTS_SHA256,
                                            TN_RUN_TAGS, TN_RUN_NOTES };

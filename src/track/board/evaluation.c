@@ -1,4 +1,5 @@
-/* track/board/evaluation.c: what `tern evaluate --record` has left in a run's folder.
+/* track/board/evaluation.c: reads evaluation.json of a run's folder, which `tern evaluate --record`
+ * writes.
  *
  * The folder may have come from anywhere. So only a plain file in that very
  * folder is read, up to a limit, and every member that the page shows is checked
@@ -51,7 +52,7 @@ static bool copy_count(reading *r) {
   return true;
 }
 
-/* What JSON has no number for is one of these words. */
+/* JSON has no NaN and no infinity: these words represent them. */
 static bool is_no_number(const tn_json_token *token) {
   return token->kind == TN_JSON_STRING &&
          (tn_str_is(token->text, "NaN") || tn_str_is(token->text, "Infinity") ||
@@ -99,7 +100,7 @@ static bool copy_member(reading *r, const member *members, int count, unsigned *
   int i = find_member(members, count, r->token.text);
   next(r);
   if (i < 0) return tn_json_skip(&r->json, &r->token) || fail(r, "it is not JSON");
-  if (*seen & 1u << i) return fail(r, "a member stands there twice");
+  if (*seen & 1u << i) return fail(r, "a member is repeated");
   *seen |= 1u << i;
   tn_json_key(&r->out, members[i].name);
   return members[i].copy(r);
@@ -198,7 +199,7 @@ static void answer_text(tn_answer *answer, tn_str text) {
   reading r = { .out = tn_json_writer_on(&answer->body), .classes = -1, .confused = -1 };
   const char *digits = tn_seal_find(text);
   if (!digits || !tn_seal_holds(text.at, text.len, digits)) {
-    refuse(answer, "its hash is that of other bytes");
+    refuse(answer, "its hash does not match");
     return;
   }
   tn_json_init(&r.json, text, &answer->arena);

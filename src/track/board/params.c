@@ -1,10 +1,9 @@
-/* track/board/params.c: the parameters of a run, each with a histogram.
+/* track/board/params.c: reads the parameters of a run, and computes a histogram of each.
  *
  * Weights may be larger than memory, and their folder may have come from
- * anywhere. So only a plain file in that very folder is read, its size is looked
- * at first, and its elements pass through one piece of memory: once for the
- * range, the mean and the hash of the whole, once more for the histogram. Each
- * piece is a place to stop. */
+ * anywhere. So only a plain file in that very folder is read, its size is checked first, and its
+ * elements are read through one buffer: once for the range, the mean and the hash of the whole,
+ * once more for the histogram. Each buffer is a point to stop. */
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -235,7 +234,7 @@ void tn_params_answer(tn_answer *answer, tn_str folder) {
   struct stat about;
   weights w = { .answer = answer, .descriptor = open_weights(folder, &about) };
   if (w.descriptor < 0) {
-    tn_answer_refuse(answer, 404, "the run has left no weights yet");
+    tn_answer_refuse(answer, 404, "the run has no weights yet");
     return;
   }
   w.bytes = (uint64_t)about.st_size;

@@ -1,4 +1,4 @@
-/* track/board/request.c: who may ask, and what is sent. */
+/* track/board/request.c: checks requests and sends answers. */
 #include "track/board/board.h"
 
 #ifdef TN_HAVE_MICROHTTPD
@@ -30,13 +30,14 @@ static bool is_this_host(const tn_server *s, const char *prefix, const char *giv
   return same;
 }
 
-/* A browser says here whose page asks. "same-site" is another server of this machine: a site is a host
- * whatever its port. "none" is a person who opens the page. Programs other than browsers do not send it. */
+/* A browser sends this header to say which page makes the request. "same-site" is another server on
+ * this machine: a site is a host, whatever its port. "none" is a person who opens the page.
+ * Programs other than browsers do not send it. */
 static bool is_own_site(const char *site, bool changes) {
   return !site || strcmp(site, "same-origin") == 0 || (!changes && strcmp(site, "none") == 0);
 }
 
-/* In the same time wherever they differ. */
+/* In constant time, wherever they differ. */
 static bool is_token(const tn_server *s, const char *given) {
   unsigned char difference = 0;
   if (!given || strlen(given) != TN_TOKEN_LETTERS) return false;
@@ -44,7 +45,7 @@ static bool is_token(const tn_server *s, const char *given) {
   return difference == 0;
 }
 
-/* The headers that decide, and how often each stands there: two of a kind could be read in two ways. */
+/* The headers that decide, and how often each occurs: a repeated one would be ambiguous. */
 static const char *const deciding[] = { "Host",         "Origin",         "Sec-Fetch-Site", "X-Tern-Token",
                                         "Content-Type", "Content-Length", "Transfer-Encoding" };
 enum { HOST, ORIGIN, SITE, TOKEN, TYPE, LENGTH, ENCODING, DECIDING };
@@ -68,7 +69,8 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
   return MHD_YES;
 }
 
-/* A page of another site may send requests here, but not under our name, and it has to say whose it is. */
+/* A page of another site may send requests here, but the browser adds its origin, which is not
+ * ours. */
 static bool may_ask(const tn_server *s, const heads *h, bool changes) {
   bool has_origin = h->value[ORIGIN] || changes; /* every browser says it with a POST */
   return !h->repeated && is_this_host(s, "", h->value[HOST]) && is_own_site(h->value[SITE], changes) &&
@@ -129,7 +131,7 @@ static enum MHD_Result send_answer(const tn_http *http, tn_http_connection *conn
 
 /* ---- requests ---- */
 
-/* The connection is asked again when the job is done. */
+/* The connection is resumed when the job is done. */
 static enum MHD_Result wait_for(tn_server *s, tn_http_connection *connection, tn_client *client,
                                 tn_job *job) {
   client->job = job;
@@ -163,7 +165,7 @@ static enum MHD_Result answer_path(tn_server *s, tn_http_connection *connection,
   tn_answer_path(&answer, path, &order);
   if (order.kind != TN_ORDER_NONE) {
     job = answer.arena.failed ? NULL : tn_worker_ask(&s->worker, &order);
-    if (!job) tn_answer_refuse(&answer, 503, "too much is under way already");
+    if (!job) tn_answer_refuse(&answer, 503, "too many requests are in progress");
   }
   enum MHD_Result result =
       job ? wait_for(s, connection, client, job) : send_answer(&s->http, connection, &answer);
@@ -246,7 +248,7 @@ static const char *why_unchanged(const tn_server *s, const heads *h, unsigned *s
   return "this page is of a board that has ended: load it again\n";
 }
 
-/* Why a request is refused whoever asks; NULL: it is not. */
+/* Why a request is refused for every client; NULL: it is not. */
 static const char *why_refused(const tn_server *s, const heads *h, const char *method, const char *path,
                                unsigned *status) {
   bool changes = strcmp(method, "POST") == 0 && tn_answer_takes(path);
@@ -276,7 +278,7 @@ static enum MHD_Result begin(tn_server *s, tn_http_connection *connection, tn_cl
 
 /* The library calls when the headers are there, for each piece of the body, and when it is whole. What is
  * refused is refused the first time, before a body is read, and that ends the connection; what is answered
- * later may go on. */
+ * later may continue. */
 enum MHD_Result tn_request_handle(void *context, tn_http_connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **request) {

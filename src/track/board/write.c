@@ -1,7 +1,7 @@
-/* track/board/write.c: what a person says of a run, and forgetting one.
+/* track/board/write.c: answers POST requests: changes tags and notes of a run, or deletes one.
  *
- * Whoever gets here has shown the token of this board (request.c). The body is read as strictly as anything
- * else that comes from outside, and what it says is bounded before it reaches the history. */
+ * The client has shown the token of this board (request.c). The body is parsed as strictly as any
+ * other untrusted input, and its texts are bounded before they reach the history. */
 #include <string.h>
 
 #include "base/json.h"
@@ -16,10 +16,10 @@ static bool refuse(tn_answer *answer, int status, const char *reason) {
   return false;
 }
 
-/* ---- what is said ---- */
+/* ---- the body ---- */
 
 typedef struct {
-  tn_str tags, notes; /* in the answer's arena; `at` NULL: nothing is said */
+  tn_str tags, notes; /* in the answer's arena; `at` NULL: not given */
 } remarks;
 
 static bool is_control(char c) { return (unsigned char)c < ' ' || c == 127; }
@@ -152,7 +152,7 @@ static void forget(tn_answer *answer, int64_t id, tn_str body) {
   if (removed)
     tn_text_puts(&answer->body, "{\"ok\":true}");
   else if (found && (!ended || ok))
-    refuse(answer, 409, "the run is going on");
+    refuse(answer, 409, "the run is in progress");
   else if (found)
     refuse(answer, 503, "the history of runs cannot be changed now");
 }

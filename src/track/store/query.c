@@ -1,7 +1,7 @@
-/* track/store/query.c: what was recorded.
+/* track/store/query.c: queries the recorded runs.
  *
- * Filters and orders name columns of the table, never SQL: what a user types is
- * looked up or bound, not pasted. */
+ * Conditions and orders name columns of the table, never SQL: what a user types is
+ * looked up or compared, not pasted. */
 #include "track/store/store.h"
 
 #ifdef TN_HAVE_SQLITE
@@ -38,7 +38,7 @@ static tn_str column_text(tn_store *store, sqlite3_stmt *s, int column, tn_arena
   return copy;
 }
 
-/* STRICT tables see to it; the file of somebody else, or an older one, may not have been written through
+/* STRICT tables guarantee it; an untrusted or older file may not have been written through
  * them. */
 static bool has_type(tn_store *store, sqlite3_stmt *s, int column, int type) {
   if (tn_sqlite.column_type(s, column) == type) return true;
@@ -78,64 +78,12 @@ static bool read_rows(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_
 
 /* ---- lists ---- */
 
-static bool is_path(tn_run_column column) {
-  return column == TN_RUN_PROGRAM || column == TN_RUN_FOLDER || column == TN_RUN_DATA;
-}
-
-/* One of the words. */
-static void add_tag_filter(const char *name, tn_text *sql, size_t index) {
-  tn_text_puts(sql, "instr(' '||");
-  tn_text_puts(sql, name);
-  tn_text_puts(sql, "||' ',' '||?");
-  tn_text_uint(sql, index + 1);
-  tn_text_puts(sql, "||' ')>0");
-}
-
-/* Killed runs are stored as running; the difference is seen when rows are read, and hyperparameters are
- * compared then. */
-static void add_filter(int version, tn_text *sql, const tn_run_filter *filter, size_t index) {
-  const char *name = tn_store_column(version, filter->column);
-  tn_text_puts(sql, " AND ");
-  if (filter->hyper.len > 0) {
-    tn_text_puts(sql, "?"); /* bound, so that the numbers of the others stay */
-    tn_text_uint(sql, index + 1);
-    tn_text_puts(sql, " IS NOT NULL");
-    return;
-  }
-  bool status = filter->column == TN_RUN_STATUS && tn_str_is(filter->value, "killed");
-  if (filter->column == TN_RUN_TAGS) {
-    add_tag_filter(name, sql, index);
-    return;
-  }
-  tn_text_byte(sql, '(');
-  tn_text_puts(sql, name);
-  tn_text_puts(sql, status ? "='running' OR ''=?" : "=?");
-  tn_text_uint(sql, index + 1);
-  if (is_path(filter->column)) {
-    tn_text_puts(sql, " OR substr(");
-    tn_text_puts(sql, name);
-    tn_text_puts(sql, ",-length(?");
-    tn_text_uint(sql, index + 1);
-    tn_text_puts(sql, ")-1)='/'||?");
-    tn_text_uint(sql, index + 1);
-  }
-  tn_text_byte(sql, ')');
-}
-
-/* The text of a program is long and nobody reads it in a list. */
+/* The text of a program is long and not needed in a list. */
 static void add_listed_columns(int version, tn_text *sql) {
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
     if (i > 0) tn_text_byte(sql, ',');
     tn_text_puts(sql, i == TN_RUN_SOURCE ? "NULL" : tn_store_column(version, (tn_run_column)i));
   }
-}
-
-/* Something is filtered or ordered only after the rows were read. */
-static bool is_settled_later(const tn_run_query *query) {
-  for (size_t i = 0; i < query->filter_count; i++) {
-    if (query->filters[i].hyper.len > 0 || query->filters[i].column == TN_RUN_STATUS) return true;
-  }
-  return query->hyper.len > 0 || query->words.len > 0;
 }
 
 /* Seeds are numbers of up to 20 digits, kept as text. */
@@ -150,32 +98,19 @@ static void add_order(int version, const tn_run_query *query, tn_text *sql) {
 static void write_query(int version, const tn_run_query *query, tn_text *sql) {
   tn_text_puts(sql, "SELECT ");
   add_listed_columns(version, sql);
-  tn_text_puts(sql, " FROM runs WHERE 1");
-  for (size_t i = 0; i < query->filter_count; i++) add_filter(version, sql, &query->filters[i], i);
+  tn_text_puts(sql, " FROM runs");
   add_order(version, query, sql);
-  if (query->limit > 0 && !is_settled_later(query)) { /* else what is over is cut off below */
+  bool all_fit = query->condition_count == 0 && query->words.len == 0;
+  if (query->limit > 0 && all_fit && query->hyper.len == 0) { /* else what is over is cut off below */
     tn_text_puts(sql, " LIMIT ");
     tn_text_int(sql, query->limit);
   }
 }
 
-/* 0.10 is 0.1. */
-static bool has_hyper(const tn_run_row *row, const tn_run_filter *filter) {
-  const tn_run_hyper *hyper = tn_run_hyper_find(row, filter->hyper);
-  tn_run_hyper wanted = { .value = filter->value };
-  double number;
-  if (!hyper) return false;
-  wanted.is_number = hyper->is_number && tn_number_parse_f64(filter->value, &number);
-  return tn_run_hyper_order(hyper, &wanted) == 0;
-}
-
+/* Conditions are compared here: a killed run is stored as running, and hyperparameters are one text. */
 static bool fits(const tn_run_row *row, const tn_run_query *query) {
-  for (size_t i = 0; i < query->filter_count; i++) {
-    const tn_run_filter *filter = &query->filters[i];
-    if (filter->hyper.len > 0 && !has_hyper(row, filter)) return false;
-    if (filter->hyper.len > 0) continue;
-    bool other = filter->column == TN_RUN_STATUS && !tn_str_equal(row->value[TN_RUN_STATUS], filter->value);
-    if (other) return false;
+  for (size_t i = 0; i < query->condition_count; i++) {
+    if (!tn_run_condition_holds(row, &query->conditions[i])) return false;
   }
   return tn_run_fits(row, query->words);
 }
@@ -230,7 +165,6 @@ bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, 
   tn_text_free(&sql);
   if (failed) return tn_store_out_of_memory(store);
   if (!s) return false;
-  for (size_t i = 0; i < query->filter_count; i++) tn_store_bind_text(s, (int)i + 1, query->filters[i].value);
   if (!read_rows(store, s, arena, out)) return false;
   keep_fitting(out, query);
   if (query->hyper.len > 0 && !order_rows(store, query, out)) return false;

@@ -1,18 +1,11 @@
-/* track/store/search.c: which runs fit the words that somebody has typed.
+/* track/store/search.c: finds the runs that match a search text.
  *
  * A word is text that a run must contain, or compares a column or hyperparameter with a value: lr=0.1,
- * loss<0.5, status!=killed. Words come from anybody and are only ever compared. */
+ * loss<0.5, status!=killed. Words are untrusted and are only ever compared. */
 #include <string.h>
 
 #include "base/number.h"
 #include "track/store/store.h"
-
-typedef enum { EQUAL, UNEQUAL, BELOW, ABOVE, AT_MOST, AT_LEAST } relation;
-
-typedef struct {
-  tn_str name, value;
-  relation relation;
-} condition;
 
 /* ---- text ---- */
 
@@ -49,31 +42,22 @@ static bool contains_anywhere(const tn_run_row *row, tn_str word) {
 
 /* ---- conditions ---- */
 
-/* "lr<=0.1"; false: it is plain text. */
-static bool read_condition(tn_str word, condition *out) {
+bool tn_run_condition_read(tn_str word, tn_run_condition *out) {
   static const struct {
     const char *sign;
-    relation relation;
-  } signs[] = { { "!=", UNEQUAL }, { "<=", AT_MOST }, { ">=", AT_LEAST },
-                { "=", EQUAL },    { "<", BELOW },    { ">", ABOVE } };
+    tn_run_relation relation;
+  } signs[] = { { "!=", TN_RUN_UNEQUAL }, { "<=", TN_RUN_AT_MOST }, { ">=", TN_RUN_AT_LEAST },
+                { "=", TN_RUN_EQUAL },    { "<", TN_RUN_BELOW },    { ">", TN_RUN_ABOVE } };
   for (size_t i = 1; i < word.len; i++) {
     tn_str rest = { word.at + i, word.len - i };
     for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
       size_t length = strlen(signs[k].sign);
       if (rest.len < length || memcmp(rest.at, signs[k].sign, length) != 0) continue;
-      *out = (condition){ { word.at, i }, { rest.at + length, rest.len - length }, signs[k].relation };
+      *out = (tn_run_condition){ { word.at, i }, { rest.at + length, rest.len - length }, signs[k].relation };
       return true;
     }
   }
   return false;
-}
-
-/* Lists have shorter titles for these. */
-static tn_str full_name(tn_str name) {
-  return tn_str_is(name, "run")       ? TN_LIT("id")
-         : tn_str_is(name, "time")    ? TN_LIT("seconds")
-         : tn_str_is(name, "weights") ? TN_LIT("weights_sha256")
-                                      : name;
 }
 
 /* False: no run has anything of that name. `at` is NULL where this one has no value. */
@@ -81,34 +65,23 @@ static bool find_value(const tn_run_row *row, tn_str name, tn_str *out) {
   tn_run_column column;
   const tn_run_hyper *hyper = tn_run_hyper_find(row, name);
   if (hyper) return *out = hyper->value, true;
-  if (!tn_run_column_find(full_name(name), &column)) return false;
+  if (!tn_run_column_find(name, &column)) return false;
   *out = row->value[column];
   return true;
 }
 
-/* Numbers by value, everything else as text; a path also by its last part. */
+/* Numbers by value, everything else as text; a path also by its last part. Seeds have more digits than a
+ * double. */
 static int order_values(tn_str have, tn_str want) {
+  uint64_t m, n;
   double x, y;
+  if (tn_number_parse_u64(have, &m) && tn_number_parse_u64(want, &n)) return (m > n) - (m < n);
   if (tn_number_parse_f64(have, &x) && tn_number_parse_f64(want, &y)) return (x > y) - (x < y);
   if (is_same_text(have, want)) return 0;
   size_t tail = want.len + 1;
   bool last = have.len > tail && have.at[have.len - tail] == '/' &&
               same_letters(have.at + have.len - want.len, want.at, want.len);
   return last ? 0 : tn_str_compare(have, want);
-}
-
-static bool holds(const condition *c, tn_str have) {
-  if (!have.at) return false; /* where there is nothing, nothing is compared */
-  int order = order_values(have, c->value);
-  switch (c->relation) {
-    case EQUAL: return order == 0;
-    case UNEQUAL: return order != 0;
-    case BELOW: return order < 0;
-    case ABOVE: return order > 0;
-    case AT_MOST: return order <= 0;
-    case AT_LEAST: break;
-  }
-  return order >= 0;
 }
 
 bool tn_run_has_tag(const tn_run_row *row, tn_str tag) {
@@ -122,14 +95,35 @@ bool tn_run_has_tag(const tn_run_row *row, tn_str tag) {
   return false;
 }
 
+static bool holds(const tn_run_condition *c, tn_str have) {
+  if (!have.at) return false; /* where there is nothing, nothing is compared */
+  int order = order_values(have, c->value);
+  switch (c->relation) {
+    case TN_RUN_EQUAL: return order == 0;
+    case TN_RUN_UNEQUAL: return order != 0;
+    case TN_RUN_BELOW: return order < 0;
+    case TN_RUN_ABOVE: return order > 0;
+    case TN_RUN_AT_MOST: return order <= 0;
+    case TN_RUN_AT_LEAST: break;
+  }
+  return order >= 0;
+}
+
+bool tn_run_condition_holds(const tn_run_row *row, const tn_run_condition *c) {
+  tn_str have;
+  bool equal = c->relation == TN_RUN_EQUAL;
+  if (tn_str_is(c->name, "tags") && (equal || c->relation == TN_RUN_UNEQUAL))
+    return tn_run_has_tag(row, c->value) == equal;
+  return find_value(row, c->name, &have) && holds(c, have);
+}
+
 /* A condition that is still being typed holds for every run that has the name. */
 static bool fits_word(const tn_run_row *row, tn_str word) {
-  condition c;
+  tn_run_condition c;
   tn_str have;
-  if (!read_condition(word, &c) || !find_value(row, c.name, &have)) return contains_anywhere(row, word);
-  if (c.value.len == 0) return true;
-  if (tn_str_is(c.name, "tags")) return tn_run_has_tag(row, c.value) == (c.relation != UNEQUAL);
-  return holds(&c, have);
+  bool compares = tn_run_condition_read(word, &c) && find_value(row, c.name, &have);
+  if (!compares) return contains_anywhere(row, word);
+  return c.value.len == 0 || tn_run_condition_holds(row, &c);
 }
 
 bool tn_run_fits(const tn_run_row *row, tn_str words) {

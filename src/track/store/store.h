@@ -64,7 +64,7 @@ bool tn_store_load(void);
 /* An absent database gives NULL without a report and sets *absent; TN_STORE_WRITE makes the file and its
  * folders instead. Otherwise NULL after reporting E_STORE. */
 typedef enum {
-  TN_STORE_READ,   /* everything that is read is of one moment; nobody else can commit until it is closed */
+  TN_STORE_READ,   /* a consistent snapshot; no other process can commit until it is closed */
   TN_STORE_REMOVE, /* runs can be looked up and removed */
   TN_STORE_WRITE   /* runs can be recorded */
 } tn_store_mode;
@@ -75,15 +75,15 @@ tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode,
 void tn_store_close(tn_store *store);
 /* From now on. A stop of the session leaves a second of every wait. */
 void tn_store_wait_at_most(tn_store *store, double seconds);
-/* After a failure: somebody else held the database, or the session was asked to stop. The same may be tried
+/* After a failure: another process held the database, or the session was asked to stop. The same may be tried
  * again. */
 bool tn_store_was_held(const tn_store *store);
 
 /* ---- recording: each false after reporting ---- */
 
 /* A new run, or, when `step` is above 0 and the newest run of the folder has the same program and data,
- * that run going on: what it has from `step` on is forgotten. ID, STATUS, PROCESS and the results are
- * the store's own; the other columns are taken from `row`. */
+ * that run, continued: its steps from `step` on are removed. ID, STATUS, PROCESS and the results
+ * are the store's own; the other columns are taken from `row`. */
 bool tn_store_begin(tn_store *store, const tn_run_row *row, int64_t step, int64_t *id);
 /* What happened since the last call: losses of the steps from `first` on, evaluations among them. */
 bool tn_store_add(tn_store *store, int64_t id, int64_t first, const float *losses, size_t count,
@@ -108,16 +108,25 @@ void tn_run_hyper_json(const tn_run_hyper *hyper, tn_json_writer *json); /* its 
 
 /* ---- reading ---- */
 
-/* A name is that of a column or, where it is not empty, of a hyperparameter. */
-typedef struct {
-  tn_run_column column;
-  tn_str hyper;
-  tn_str value;
-} tn_run_filter;
+/* A column or hyperparameter compared with a value: numbers by their values, everything else as text, in
+ * upper or lower case. A path is also equal to its last part, tags to each of them. */
+typedef enum {
+  TN_RUN_EQUAL,
+  TN_RUN_UNEQUAL,
+  TN_RUN_BELOW,
+  TN_RUN_ABOVE,
+  TN_RUN_AT_MOST,
+  TN_RUN_AT_LEAST
+} tn_run_relation;
 
 typedef struct {
-  const tn_run_filter *filters; /* all must hold; a program or folder also by its last part */
-  size_t filter_count;
+  tn_str name, value;
+  tn_run_relation relation;
+} tn_run_condition;
+
+typedef struct {
+  const tn_run_condition *conditions; /* all must hold */
+  size_t condition_count;
   tn_run_column order;
   tn_str hyper; /* to order by; empty: the column */
   bool descending;
@@ -127,8 +136,11 @@ typedef struct {
 
 /* ---- searching (search.c) ---- */
 
+bool tn_run_condition_read(tn_str word, tn_run_condition *out); /* "lr<=0.1"; false: it is plain text */
+/* False too where the run has no value of that name. */
+bool tn_run_condition_holds(const tn_run_row *row, const tn_run_condition *condition);
 /* Whether a run fits every word, in upper or lower case: a word is text of its program, folder, status, tags
- * or hyperparameters, or compares a column or hyperparameter: lr=0.1, loss<0.5, status!=killed. */
+ * or hyperparameters, or a condition: lr=0.1, loss<0.5, status!=killed. */
 bool tn_run_fits(const tn_run_row *row, tn_str words);
 bool tn_run_has_tag(const tn_run_row *row, tn_str tag);
 
@@ -191,7 +203,7 @@ typedef struct {
 void tn_run_text(const tn_run_whole *run, tn_text *out);
 void tn_run_json(const tn_run_whole *run, tn_text *out);
 void tn_run_eval_json(const tn_run_eval *eval, tn_json_writer *json);
-/* The members of a run's object but for its steps. */
+/* The members of a run's object without its steps. */
 void tn_run_columns_json(const tn_run_row *row, tn_json_writer *json);
 /* What differs, and whether the bits agree. */
 void tn_run_compare_text(const tn_run_whole *a, const tn_run_whole *b, tn_text *out);

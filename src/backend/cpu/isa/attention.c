@@ -6,6 +6,11 @@
  * to what the bands above it gave: the chain of an output resumes where it was, so it
  * is the chain of the whole product.
  *
+ * Threads take whole heads of a gradient. Heads that do not come out even are shared: in
+ * rounds of a few bands, threads first take bands, whose weights they leave in memory of
+ * all, and then slices of keys, whose gradients they add up over the bands of the round.
+ * A slice ends where the keys of a band end, so a band sees all of it or nothing.
+ *
  * With a causal mask a band ends at the last key that one of its queries sees. The
  * products leave out weights that are +0, which changes nothing as long as what they
  * would meet is finite: adding +0 or -0 leaves every sum as it is but for the sign of
@@ -20,9 +25,12 @@
 #include "backend/cpu/isa/sums.h"
 #include "backend/cpu/iterator.h"
 
-#define BAND_ROWS 32    /* queries in a band: a few tiles, of whose keys few are left out in vain */
-#define SAFE      0x1p120 /* sums of products below this stay finite, roundings and all */
-#define SAFE_F64  0x1p1000
+#define BAND_ROWS    32      /* queries in a band: a few tiles, of whose keys few are left out in vain */
+#define SLICE_KEYS   BAND_ROWS
+#define SHARED_BYTES ((size_t)6 << 20) /* of the weights of a round, about */
+#define UNEVEN       0.1     /* of the time of all threads: idleness from which on heads are shared */
+#define SAFE         0x1p120 /* sums of products below this stay finite, roundings and all */
+#define SAFE_F64     0x1p1000
 
 enum { Q, K, V, G, DQ, DK, DV, MATRICES };
 #define OUT G /* of the operation itself */
@@ -80,13 +88,19 @@ typedef struct {
   int64_t bands, step;        /* of a head; from a row of weights to the next */
   size_t scaled, weights, slope, row, products; /* where pieces of a thread's scratch begin */
   size_t room;                                  /* its bytes */
+  /* heads of a gradient that threads share */
+  int threads;
+  int64_t shared, slices;     /* the last so many; pieces of their keys */
+  int64_t round, begin;       /* bands in a round; the first of this one */
+  size_t round_weights, round_slope, round_room; /* as above, of one head; its scaled queries are first */
 } attention_job;
 
-/* A head, and the scratch of the thread that computes it. */
+/* A head, the scratch of the thread that computes it, and where the rows of a band go. */
 typedef struct {
   const attention_job *job;
   matrix at[MATRICES];
   char *scratch;
+  char *scaled, *weights, *slope;
   bool whole;
 } head;
 
@@ -132,10 +146,9 @@ typedef enum { SCORES, SEEN, SLOPE, VALUES, QUERIES, KEYS, PRODUCTS } band_produ
 static product product_in(const head *h, const band *b, band_product which) {
   const attention_job *job = h->job;
   int64_t bytes = job->bytes, width = job->first[Q].columns;
-  char *scratch = h->scratch;
-  matrix scaled = { moved(scratch, (int64_t)job->scaled), b->rows, width, width, 1 };
-  matrix weights = { moved(scratch, (int64_t)job->weights), b->rows, b->count, b->step, 1 }, slope = weights;
-  slope.data = moved(scratch, (int64_t)job->slope);
+  matrix scaled = { h->scaled, b->rows, width, width, 1 };
+  matrix weights = { h->weights, b->rows, b->count, b->step, 1 }, slope = weights;
+  slope.data = h->slope;
   matrix k = rows_of(&h->at[K], 0, b->count, bytes), v = rows_of(&h->at[V], 0, b->count, bytes);
   matrix g = rows_of(&h->at[G], b->first, b->rows, bytes), dq, dk, dv;
   matrix k_turned = turned(&k), v_turned = turned(&v);
@@ -177,16 +190,16 @@ static void multiply_onto(const head *h, const band *b, band_product which, int6
 static void weigh_band(const head *h, const band *b) {
   const attention_job *job = h->job;
   matrix q = rows_of(&h->at[Q], b->first, b->rows, job->bytes);
-  void *scaled = h->scratch + job->scaled, *weights = h->scratch + job->weights, *row = h->scratch + job->row;
+  void *row = h->scratch + job->row;
   if (job->dtype == TN_F32)
-    scale_f32(scaled, &q, (float)job->factor);
+    scale_f32((void *)h->scaled, &q, (float)job->factor);
   else
-    scale_f64(scaled, &q, job->factor);
+    scale_f64((void *)h->scaled, &q, job->factor);
   multiply_in(h, b, SCORES);
   if (job->dtype == TN_F32)
-    weigh_f32(b, weights, row);
+    weigh_f32(b, (void *)h->weights, row);
   else
-    weigh_f64(b, weights, row);
+    weigh_f64(b, (void *)h->weights, row);
 }
 
 static void finish(const attention_job *job, const matrix *x, double factor) {
@@ -204,20 +217,25 @@ static void forward_band(const head *h, const band *b) {
   finish(h->job, &out, 1);
 }
 
-static void backward_band(const head *h, const band *b, int64_t seen) {
+/* Weights, their slope, and the gradient of the band's queries. */
+static void slope_band(const head *h, const band *b) {
   const attention_job *job = h->job;
-  void *weights = h->scratch + job->weights, *slope = h->scratch + job->slope, *row = h->scratch + job->row;
-  weigh_band(h, b);
-  multiply_onto(h, b, VALUES, seen);
+  void *row = h->scratch + job->row;
   multiply_in(h, b, SLOPE);
   if (job->dtype == TN_F32)
-    through_softmax_f32(b, weights, slope, row);
+    through_softmax_f32(b, (void *)h->weights, (void *)h->slope, row);
   else
-    through_softmax_f64(b, weights, slope, row);
+    through_softmax_f64(b, (void *)h->weights, (void *)h->slope, row);
   multiply_in(h, b, QUERIES);
-  multiply_onto(h, b, KEYS, seen);
   matrix dq = rows_of(&h->at[DQ], b->first, b->rows, job->bytes);
   finish(job, &dq, job->factor);
+}
+
+static void backward_band(const head *h, const band *b, int64_t seen) {
+  weigh_band(h, b);
+  multiply_onto(h, b, VALUES, seen);
+  slope_band(h, b);
+  multiply_onto(h, b, KEYS, seen);
 }
 
 /* Without a query there is nothing to add up, and with a mask there may be keys that none sees. */
@@ -241,6 +259,68 @@ static void backward(const head *h) {
   finish(job, &h->at[DK], 1);
 }
 
+/* ---- slices of keys ---- */
+typedef struct {
+  int64_t first, keys;
+  int64_t band, bands; /* those of this round that see it */
+  bool seen;           /* by one of an earlier round */
+} slice;
+
+/* The first one is shorter where the keys of bands do not end at multiples. */
+static int64_t slice_start(const attention_job *job, int64_t number) {
+  int64_t keys = job->first[K].rows, odd = (keys - job->first[Q].rows) % SLICE_KEYS;
+  if (number == 0 || !job->causal || odd == 0) return tn_cpu_min(number * SLICE_KEYS, keys);
+  return tn_cpu_min((number - 1) * SLICE_KEYS + odd, keys);
+}
+
+static slice slice_of(const head *h, int64_t number) {
+  const attention_job *job = h->job;
+  int64_t later = job->first[K].rows - job->first[Q].rows, from = 0;
+  slice s = { .first = slice_start(job, number) };
+  s.keys = slice_start(job, number + 1) - s.first;
+  if (job->causal && !h->whole && s.first > later) from = (s.first - later) / BAND_ROWS;
+  s.band = from > job->begin ? from : job->begin;
+  s.bands = tn_cpu_min(job->begin + job->round, job->bands) - s.band;
+  s.seen = from < job->begin;
+  return s;
+}
+
+/* Points the head at memory of all threads: at the rows of a band of this round. */
+static void use_round(head *h, int64_t number, int64_t from) {
+  const attention_job *job = h->job;
+  int64_t row = (from - job->begin) * BAND_ROWS * job->bytes, index = number - (job->count - job->shared);
+  char *all = (char *)job->call->scratch + (size_t)job->threads * job->room + (size_t)index * job->round_room;
+  h->scaled = moved(all, row * job->first[Q].columns);
+  h->weights = moved(all, (int64_t)job->round_weights + row * job->step);
+  h->slope = moved(all, (int64_t)job->round_slope + row * job->step);
+}
+
+static product product_over(const head *h, const slice *s, band_product which) {
+  const attention_job *job = h->job;
+  int64_t bytes = job->bytes, width = job->first[Q].columns, first = s->band * BAND_ROWS;
+  int64_t rows = tn_cpu_min(s->bands * BAND_ROWS, job->first[Q].rows - first);
+  matrix scaled = { h->scaled, rows, width, width, 1 }, g = rows_of(&h->at[G], first, rows, bytes);
+  matrix weights = { which == VALUES ? h->weights : h->slope, rows, s->keys, job->step, 1 };
+  matrix sums = rows_of(&h->at[which == VALUES ? DV : DK], s->first, s->keys, bytes);
+  weights.data = moved(weights.data, s->first * bytes);
+  weights = turned(&weights);
+  product p = product_of(&weights, which == VALUES ? &g : &scaled, &sums, job->call->stop);
+  p.onto = s->seen;
+  return p;
+}
+
+static void backward_slice(head *h, int64_t head_number, int64_t number) {
+  const attention_job *job = h->job;
+  slice s = slice_of(h, number);
+  if (s.bands <= 0) return;
+  use_round(h, head_number, s.band);
+  product values = product_over(h, &s, VALUES), keys = product_over(h, &s, KEYS);
+  product_alone(job->dtype, &values, h->scratch + job->products);
+  product_alone(job->dtype, &keys, h->scratch + job->products);
+  matrix dk = rows_of(&h->at[DK], s.first, s.keys, job->bytes);
+  if (job->begin + job->round >= job->bands) finish(job, &dk, 1);
+}
+
 /* ---- heads ---- */
 static double largest(const attention_job *job, const matrix *m) {
   return job->dtype == TN_F32 ? largest_f32(m) : largest_f64(m);
@@ -257,6 +337,7 @@ static bool is_tame(const attention_job *job, const head *h) {
 
 static head head_at(const attention_job *job, const tn_cpu_part *part, int64_t number) {
   head h = { .job = job, .scratch = (char *)job->call->scratch + (size_t)part->thread * job->room };
+  h.scaled = h.scratch + job->scaled, h.weights = h.scratch + job->weights, h.slope = h.scratch + job->slope;
   tn_cpu_iterator at;
   tn_cpu_iterator_copy(&at, &job->heads);
   tn_cpu_iterator_seek(&at, at.rank, number);
@@ -268,10 +349,10 @@ static head head_at(const attention_job *job, const tn_cpu_part *part, int64_t n
   return h;
 }
 
-/* The bands of a head from both ends, so that neighbours take as long as others where a mask makes the first
- * ones short. */
-static int64_t band_number(const attention_job *job, int64_t turn) {
-  return turn % 2 ? job->bands - 1 - turn / 2 : turn / 2;
+/* The bands or slices of a head from both ends, so that neighbours take as long as others where a mask makes
+ * some of them short. */
+static int64_t from_both_ends(int64_t count, int64_t turn) {
+  return turn % 2 ? count - 1 - turn / 2 : turn / 2;
 }
 
 static void forward_share(void *context, const tn_cpu_part *part) {
@@ -281,7 +362,7 @@ static void forward_share(void *context, const tn_cpu_part *part) {
   head h = { .job = NULL };
   for (int64_t i = begin; i < end && !tn_stop_asked(job->call->stop); i++) {
     if (i == begin || i % job->bands == 0) h = head_at(job, part, i / job->bands);
-    band b = band_of(&h, band_number(job, i % job->bands));
+    band b = band_of(&h, from_both_ends(job->bands, i % job->bands));
     forward_band(&h, &b);
   }
 }
@@ -289,10 +370,37 @@ static void forward_share(void *context, const tn_cpu_part *part) {
 static void backward_share(void *context, const tn_cpu_part *part) {
   const attention_job *job = context;
   int64_t begin, end;
-  tn_cpu_share(job->count, 1, part, &begin, &end);
+  tn_cpu_share(job->count - job->shared, 1, part, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
     head h = head_at(job, part, i);
     backward(&h);
+  }
+}
+
+static void shared_bands_share(void *context, const tn_cpu_part *part) {
+  const attention_job *job = context;
+  int64_t begin, end, bands = tn_cpu_min(job->round, job->bands - job->begin), number = 0;
+  tn_cpu_share(job->shared * bands, 1, part, &begin, &end);
+  head h = { .job = NULL };
+  for (int64_t i = begin; i < end && !tn_stop_asked(job->call->stop); i++) {
+    if (i == begin || i % bands == 0)
+      number = job->count - job->shared + i / bands, h = head_at(job, part, number);
+    band b = band_of(&h, job->begin + from_both_ends(bands, i % bands));
+    use_round(&h, number, b.first / BAND_ROWS);
+    weigh_band(&h, &b);
+    slope_band(&h, &b);
+  }
+}
+
+static void shared_slices_share(void *context, const tn_cpu_part *part) {
+  const attention_job *job = context;
+  int64_t begin, end, number = 0;
+  tn_cpu_share(job->shared * job->slices, 1, part, &begin, &end);
+  head h = { .job = NULL };
+  for (int64_t i = begin; i < end && !tn_stop_asked(job->call->stop); i++) {
+    if (i == begin || i % job->slices == 0)
+      number = job->count - job->shared + i / job->slices, h = head_at(job, part, number);
+    backward_slice(&h, number, from_both_ends(job->slices, i % job->slices));
   }
 }
 
@@ -320,6 +428,24 @@ static size_t band_room(const attention_job *job, int64_t number) {
   return room;
 }
 
+/* And those of the slices of all rounds. */
+static size_t slice_room(const attention_job *job) {
+  size_t room = 0;
+  attention_job at = *job;
+  for (int whole = 0; whole <= job->causal; whole++) {
+    head h = { .job = &at, .whole = whole };
+    for (int i = 0; i < job->matrices; i++) h.at[i] = job->first[i], h.at[i].data = NULL;
+    for (at.begin = 0; at.begin < job->bands; at.begin += job->round)
+      for (int64_t n = 0; n < job->slices; n++) {
+        slice s = slice_of(&h, n);
+        product values = product_over(&h, &s, VALUES), keys = product_over(&h, &s, KEYS);
+        if (s.bands > 0) room = larger(room, product_room(job->dtype, &values));
+        if (s.bands > 0) room = larger(room, product_room(job->dtype, &keys));
+      }
+  }
+  return room;
+}
+
 static size_t piece(size_t *room, int64_t rows, int64_t columns, int64_t bytes) {
   size_t begin = *room;
   *room += tn_cpu_round_up((size_t)(rows * columns * bytes), 64) + 64; /* vectors may pass the end */
@@ -332,16 +458,46 @@ static int64_t row_step(int64_t keys, int64_t bytes) {
   return step * bytes % APART_BYTES == 0 ? step + line : step;
 }
 
-static void measure(attention_job *job) {
+/* Nanoseconds on one thread for so many heads: the multiplications, and what is done to each score. */
+static double cost_of(const attention_job *job, int64_t heads) {
+  double scores = (double)heads * (double)job->first[Q].rows * (double)job->first[K].rows;
+  double steps = (double)(job->first[Q].columns + job->first[V].columns) * (job->grad ? 2.5 : 1);
+  double each = TN_LANES > 4 ? 0.5 / TN_LANES : 0.7;
+  return scores * (steps * each + (job->grad ? 2 : 1)) * (job->causal ? 0.6 : 1);
+}
+
+/* Which heads of a gradient are shared, and in what rounds. */
+static void choose_shared(attention_job *job) {
+  int64_t rest = job->count % job->threads, times = job->count / job->threads + 1;
+  double idle = (double)(job->threads - rest) / (double)job->threads / (double)times;
+  if (!job->grad || rest == 0 || job->bands < 2 || job->threads < 2 || idle < UNEVEN) return;
+  int64_t keys = job->first[K].rows, width = job->first[Q].columns;
+  size_t band_bytes = (size_t)(BAND_ROWS * (2 * job->step + width) * job->bytes);
+  int64_t most = (int64_t)(SHARED_BYTES / band_bytes) / rest;
+  job->shared = rest;
+  int64_t rounds = most > 1 ? (job->bands + most - 1) / most : job->bands;
+  job->round = (job->bands + rounds - 1) / rounds;
+  while (job->slices == 0 || slice_start(job, job->slices) < keys) job->slices++;
+  (void)piece(&job->round_room, job->round * BAND_ROWS, width, job->bytes);
+  job->round_weights = piece(&job->round_room, job->round * BAND_ROWS, job->step, job->bytes);
+  job->round_slope = piece(&job->round_room, job->round * BAND_ROWS, job->step, job->bytes);
+}
+
+static void measure(attention_job *job, int limit) {
   int64_t bytes = job->bytes, keys = job->first[K].rows;
   size_t products = 0;
   job->step = row_step(keys, bytes);
   job->bands = (job->first[Q].rows + BAND_ROWS - 1) / BAND_ROWS;
+  int64_t most = job->count * (job->bands > 0 ? job->bands : 1);
+  job->threads = tn_cpu_threads_for(cost_of(job, job->count), limit);
+  if (job->threads > most) job->threads = most > 0 ? (int)most : 1;
+  choose_shared(job);
   job->scaled = piece(&job->room, BAND_ROWS, job->first[Q].columns, bytes);
   job->weights = piece(&job->room, BAND_ROWS, job->step, bytes);
   job->slope = piece(&job->room, job->grad ? BAND_ROWS : 0, job->step, bytes);
   job->row = piece(&job->room, 1, job->step, bytes);
   for (int64_t n = 0; n < job->bands; n++) products = larger(products, band_room(job, n));
+  if (job->shared > 0) products = larger(products, slice_room(job));
   job->products = job->room;
   job->room = tn_cpu_round_up(job->room + products + 64, 64);
 }
@@ -367,21 +523,22 @@ static void prepare(attention_job *job, const tn_kernel_call *call) {
     for (int i = 0; i < job->matrices; i++) tn_cpu_iterator_add(&job->heads, &views[i]);
     tn_cpu_iterator_merge(&job->heads);
   }
-  measure(job);
+  measure(job, call->threads);
 }
 
-/* Nanoseconds on one thread: the multiplications, and what is done to each score. */
-static double cost_of(const attention_job *job) {
-  double scores = (double)job->count * (double)job->first[Q].rows * (double)job->first[K].rows;
-  double steps = (double)(job->first[Q].columns + job->first[V].columns) * (job->grad ? 2.5 : 1);
-  double each = TN_LANES > 4 ? 0.5 / TN_LANES : 0.7;
-  return scores * (steps * each + (job->grad ? 2 : 1)) * (job->causal ? 0.6 : 1);
+static void run_forward(attention_job *job) {
+  tn_cpu_run(job->call, job->threads, cost_of(job, job->count), forward_share, job);
 }
 
-static int threads_of(const attention_job *job, int limit) {
-  int64_t most = job->grad ? job->count : job->count * job->bands;
-  int threads = tn_cpu_threads_for(cost_of(job), limit);
-  return threads < most ? threads : (int)most;
+static void run_backward(attention_job *job) {
+  const tn_kernel_call *call = job->call;
+  int64_t own = job->count - job->shared;
+  double cost = cost_of(job, job->shared) * (double)job->round / (double)(job->bands > 0 ? job->bands : 1);
+  if (own > 0) tn_cpu_run(call, (int)tn_cpu_min(job->threads, own), cost_of(job, own), backward_share, job);
+  for (; job->shared > 0 && job->begin < job->bands; job->begin += job->round) {
+    tn_cpu_run(call, job->threads, cost * 0.6, shared_bands_share, job);
+    tn_cpu_run(call, job->threads, cost * 0.4, shared_slices_share, job);
+  }
 }
 
 static bool run(const tn_kernel_call *call) {
@@ -389,8 +546,7 @@ static bool run(const tn_kernel_call *call) {
   if (tn_cpu_elements(call->out) == 0) return true;
   prepare(&job, call);
   if (job.count == 0) return true;
-  tn_cpu_run(call, threads_of(&job, call->threads), cost_of(&job), job.grad ? backward_share : forward_share,
-             &job);
+  (job.grad ? run_backward : run_forward)(&job);
   return true;
 }
 
@@ -401,8 +557,7 @@ static size_t scratch_of(const tn_kernel_call *call) {
   attention_job job;
   if (tn_cpu_elements(call->out) == 0) return 0;
   prepare(&job, call);
-  int threads = threads_of(&job, call->threads);
-  return job.room * (size_t)(threads > 1 ? threads : 1);
+  return job.room * (size_t)job.threads + job.round_room * (size_t)job.shared;
 }
 
 size_t TN_CPU_NAME(attention_scratch)(const tn_kernel_call *call) { return scratch_of(call); }

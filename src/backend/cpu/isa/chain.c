@@ -68,12 +68,8 @@ LINK(link_stream) {
 
 static LINK(EXP) {
   VF x[2][4] = { { a, b, c, d }, { e, f, g, h } };
-  for (int p = 0; p < 2; p++) {
-    VF y[4];
-    for (int k = 0; k < 4; k++) y[k] = vf_clamp(x[p][k], vf_set(104.0f));
-    tn_exp_abreast(y, 4);
-    for (int k = 0; k < 4; k++) x[p][k] = vf_select(vf_isnan(x[p][k]), x[p][k], y[k]);
-  }
+  tn_exp_any(x[0], 4);
+  tn_exp_any(x[1], 4);
   a = x[0][0], b = x[0][1], c = x[0][2], d = x[0][3];
   e = x[1][0], f = x[1][1], g = x[1][2], h = x[1][3];
   NEXT;

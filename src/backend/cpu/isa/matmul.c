@@ -1,4 +1,4 @@
-/* backend/cpu/isa/matmul.c: z[..., i, j] from row i of x and column j of y.
+/* backend/cpu/isa/matmul.c: matrix products: z[..., i, j] from row i of x and column j of y.
  *
  * Each output is one chain of fma with k ascending, so vectors run across the
  * columns of the result and never along k. Blocking over rows and columns does
@@ -20,9 +20,9 @@
  *     its place during the next one;
  *   blocks of k are as long as the first-level cache allows.
  *
- * A tile reads any strides, so an operand that is small, or read too few times for
- * packing to pay, is read where it is. A matrix that meets a few vectors only is
- * bound by memory and has its own way. */
+ * A tile reads any strides, so an operand that is small, or read too few times for packing to pay,
+ * is read in place. A product of a matrix with only a few vectors is bound by memory and has its
+ * own kernels (narrow.c). */
 #include "backend/cpu/isa/doubles.h"
 #include "backend/cpu/isa/matmul.h"
 #include "backend/cpu/isa/pack.h"
@@ -221,8 +221,9 @@ static bool should_turn(const product *p, const method *how) {
 #define PLAIN_BYTES  1048576 /* of rows that are read where they are, at most */
 #define DIRECT_BYTES 2097152 /* of columns that few rows meet, and that are read where they are */
 #define FEW_TILES    12      /* of rows, then */
-#define STRIDE_BYTES 1024    /* between steps: so far ahead no processor asks by itself */
-#define MANY_ROWS    256     /* that are read so often that it matters when they are 2048 bytes apart */
+#define STRIDE_BYTES 1024    /* between steps: beyond the reach of the hardware prefetcher */
+#define BYTE_COST    0.03    /* nanoseconds, from a cache that all cores share */
+#define MANY_ROWS    256     /* that are read so often that a distance of 2048 bytes matters */
 
 /* Whether the rows of a are read as fast where they are: their steps are contiguous, and they are neither
  * many nor so far apart that all of them compete for the same places of a cache. */
@@ -233,11 +234,12 @@ static bool rows_are_near(const product *p, int64_t bytes) {
 
 /* Whether contiguous columns are read as fast where they are. Those that the first-level cache does not hold
  * are when the second-level one does, each row begins with a cache line, and they meet so few rows that
- * packing does not pay, or are few themselves. */
+ * packing does not pay, or are few themselves. A step must read several cache lines from there: with one for
+ * each, as AVX2's tiles of 64 bytes have, there are more steps, and every one of them is in another page. */
 static bool columns_are_near(const product *p, const method *how) {
   int64_t bytes = p->k * p->n * (int64_t)how->bytes, row = p->bk * (int64_t)how->bytes;
   if (p->m <= 2 * how->rows || bytes <= FIRST_BYTES) return true;
-  if (p->k <= ACROSS_STEPS || row % 64 != 0) return false;
+  if (p->k <= ACROSS_STEPS || row % 64 != 0 || how->columns * (int64_t)how->bytes < 2 * 64) return false;
   return p->m <= FEW_TILES * how->rows ? bytes <= DIRECT_BYTES : p->k > 128 && bytes <= NEAR_BYTES;
 }
 
@@ -253,10 +255,12 @@ static void choose_packing(product *p, const method *how) {
   if (p->n <= 3 * how->columns) p->across = false; /* rows so short are written often enough */
 }
 
-/* Nanoseconds that the multiplications take on one thread. */
+/* Nanoseconds on one thread: the multiplications, or reading and writing the matrices where little is done
+ * with them, as with a single row. */
 static double cost_of(const product *p, const method *how) {
-  double each = how->lanes > 4 ? 0.5 / how->lanes : 0.7;
-  return (double)p->m * (double)p->n * (double)p->k * each;
+  double m = (double)p->m, n = (double)p->n, k = (double)p->k, each = how->lanes > 4 ? 0.5 / how->lanes : 0.7;
+  double multiplying = m * n * k * each, reading = (m * k + k * n + m * n) * (double)how->bytes * BYTE_COST;
+  return multiplying > reading ? multiplying : reading;
 }
 
 /* Chooses the way of a product; *room are the bytes of scratch for each thread. */

@@ -20,8 +20,8 @@ typedef enum { ROWS, COLUMNS, SPREAD_OUT } layout;
 
 typedef struct {
   const void *data;
-  tn_cpu_iterator kept;               /* views: the operand, the result */
-  tn_cpu_iterator along;              /* the operand over the reduced axes */
+  tn_cpu_iterator kept;           /* views: the operand, the result */
+  tn_cpu_iterator along;          /* the operand over the reduced axes */
   int64_t outputs, n;             /* n elements for each output */
   int64_t chunk_begin, chunk_end; /* of n: what to join */
   layout layout;
@@ -32,18 +32,22 @@ static inline int64_t chunk_length(int64_t n, int64_t chunk) {
   return tn_cpu_min(n - chunk * TN_SUM_CHUNK, TN_SUM_CHUNK);
 }
 
-/* How many of the next `most` places lie on the last axis without a jump, and going past them. */
-static inline int64_t run_of(const tn_cpu_iterator *along, int64_t most) {
-  int last = along->rank - 1;
-  return tn_cpu_min(along->dim[last] - along->at[last], most);
-}
+/* ---- how to join: reduce.inc makes one of these for each operation and dtype ---- */
+#define WIDE         4 /* vectors of outputs side by side */
+#define ROWS_AT_ONCE 64
 
-static inline void skip_run(tn_cpu_iterator *along, int64_t run) {
-  int last = along->rank - 1;
-  along->at[last] += run - 1;
-  along->offset[0] += (run - 1) * along->stride[0][last];
-  tn_cpu_iterator_next(along, along->rank);
-}
+typedef struct {
+  size_t bytes; /* of an element */
+  int strip;    /* neighbouring outputs that are joined at once */
+  /* Several chunks of `count` contiguous elements each, each by itself. */
+  void (*join_each)(const void *const *chunk, int64_t chunks, int64_t count, void *result);
+  /* Chunks begin..end-1 of a row of n contiguous elements. */
+  void (*join_row)(tn_stop *stop, const void *row, int64_t n, int64_t begin, int64_t end, void *result);
+  /* `width` <= strip neighbouring outputs of one chunk, whose elements start at row[0..count-1]. */
+  void (*join_columns)(const void *const *row, int64_t count, int width, void *result);
+  /* result[i] = left[i] joined with right[i]; the result may stand in place of either. */
+  void (*join_pairs)(const void *left, const void *right, int64_t count, void *result);
+} reducer;
 
 /* ---- names ---- */
 #define PASTED(name, kernel, of)  name##_##kernel##_##of
@@ -204,18 +208,162 @@ static inline void skip_run(tn_cpu_iterator *along, int64_t run) {
 #undef TYPE
 
 /* ---- by operation and dtype ---- */
-typedef struct {
-  void (*reduce)(const reduction *r, int64_t begin, int64_t end, void *to);
-  void (*join_blocks)(void *at, int64_t blocks, int64_t outputs);
-} reducer;
-
-#define REDUCER(kernel, of) { NAMED(reduce, kernel, of), NAMED(join_blocks, kernel, of) }
 #define REDUCERS(kernel)                                                                                     \
   {                                                                                                          \
-    [TN_F32] = REDUCER(kernel, f32), [TN_F64] = REDUCER(kernel, f64), [TN_I32] = REDUCER(kernel, i32),       \
-    [TN_I64] = REDUCER(kernel, i64)                                                                          \
+    [TN_F32] = &NAMED(reducer, kernel, f32), [TN_F64] = &NAMED(reducer, kernel, f64),                        \
+    [TN_I32] = &NAMED(reducer, kernel, i32), [TN_I64] = &NAMED(reducer, kernel, i64)                         \
   }
-static const reducer largest[TN_DTYPE_COUNT] = REDUCERS(max), smallest[TN_DTYPE_COUNT] = REDUCERS(min);
+static const reducer *const largest[TN_DTYPE_COUNT] = REDUCERS(max);
+static const reducer *const smallest[TN_DTYPE_COUNT] = REDUCERS(min);
+
+/* ---- the tree over chunks, `width` of them side by side ---- */
+#define STRIP_BYTES (TN_LANES > 1 ? TN_STRIP * sizeof(float) : WIDE * sizeof(double))
+
+typedef struct {
+  const reducer *how;
+  size_t bytes; /* of the `width` values */
+  int width;
+  uint64_t count; /* chunks so far; its bits say which levels are taken */
+  char level[TN_SUM_LEVELS][STRIP_BYTES];
+} tree;
+
+static void tree_begin(tree *t, const reducer *how, int width) {
+  t->how = how;
+  t->width = width;
+  t->bytes = (size_t)width * how->bytes;
+  t->count = 0;
+}
+
+static void tree_add(tree *t, void *value) {
+  int level = 0;
+  for (uint64_t taken = t->count++; taken & 1; taken >>= 1)
+    t->how->join_pairs(t->level[level++], value, t->width, value);
+  memcpy(t->level[level], value, t->bytes);
+}
+
+/* What is left on the levels joins from the right: an odd one at the end has moved up unchanged. */
+static void tree_end(const tree *t, void *value) {
+  uint64_t taken = t->count;
+  int level = 0;
+  for (; !(taken & 1); taken >>= 1) level++;
+  memcpy(value, t->level[level], t->bytes);
+  for (taken >>= 1, level++; taken; taken >>= 1, level++)
+    if (taken & 1) t->how->join_pairs(t->level[level], value, t->width, value);
+}
+
+/* ---- the three layouts ---- */
+/* Goes past the next places on the last axis that lie without a jump, `most` at the most. Returns how many,
+ * and where they begin. */
+static inline int64_t next_run(tn_cpu_iterator *along, int64_t most, int64_t *from) {
+  int last = along->rank - 1;
+  int64_t run = tn_cpu_min(along->dim[last] - along->at[last], most);
+  *from = along->offset[0];
+  along->at[last] += run - 1;
+  along->offset[0] += (run - 1) * along->stride[0][last];
+  tn_cpu_iterator_next(along, along->rank);
+  return run;
+}
+
+/* Where the next `count` places lie, counted from data. */
+static inline void locate(tn_cpu_iterator *along, const char *data, int64_t bytes, int64_t count,
+                          const void **row) {
+  int64_t step = along->stride[0][along->rank - 1] * bytes, from;
+  for (int64_t i = 0, run; i < count; i += run) {
+    run = next_run(along, count - i, &from);
+    for (int64_t k = 0; k < run; k++) row[i + k] = data + from * bytes + k * step;
+  }
+}
+
+/* Outputs begin..end-1, each a contiguous row. Rows of one chunk go side by side. */
+static void reduce_rows(const reduction *r, const reducer *how, int64_t begin, int64_t end, char *to) {
+  tn_cpu_iterator kept;
+  tn_cpu_iterator_copy(&kept, &r->kept);
+  tn_cpu_iterator_seek(&kept, kept.rank, begin);
+  bool single = r->chunk_end - r->chunk_begin == 1;
+  int64_t skip = single ? r->chunk_begin * TN_SUM_CHUNK : 0, count = chunk_length(r->n, r->chunk_begin);
+  int64_t bytes = (int64_t)how->bytes;
+  for (int64_t o = begin, rows; o < end; o += rows, to += rows * bytes) {
+    const void *row[ROWS_AT_ONCE];
+    rows = tn_cpu_min(end - o, ROWS_AT_ONCE);
+    locate(&kept, (const char *)r->data + skip * bytes, bytes, rows, row);
+    if (single)
+      how->join_each(row, rows, count, to);
+    else
+      for (int64_t k = 0; k < rows; k++)
+        how->join_row(r->stop, row[k], r->n, r->chunk_begin, r->chunk_end, to + k * bytes);
+  }
+}
+
+/* The next `count` elements, of 4 or 8 bytes, side by side. */
+static void collect(tn_cpu_iterator *along, const char *data, int64_t bytes, int64_t count, void *chunk) {
+  int64_t step = along->stride[0][along->rank - 1] * bytes, from;
+  char *to = chunk;
+  for (int64_t i = 0, run; i < count; i += run) {
+    run = next_run(along, count - i, &from);
+    if (bytes == 4)
+      for (int64_t k = 0; k < run; k++) memcpy(to + (i + k) * 4, data + from * 4 + k * step, 4);
+    else
+      for (int64_t k = 0; k < run; k++) memcpy(to + (i + k) * 8, data + from * 8 + k * step, 8);
+  }
+}
+
+/* One chunk of the next `count` elements. */
+static void join_next(const reduction *r, const reducer *how, tn_cpu_iterator *along, const char *data,
+                      int64_t count, int width, void *result) {
+  if (r->layout == SPREAD_OUT) {
+    tn_element chunk[TN_SUM_CHUNK];
+    const void *at = chunk;
+    collect(along, data, (int64_t)how->bytes, count, chunk);
+    how->join_each(&at, 1, count, result);
+  } else {
+    const void *row[TN_SUM_CHUNK];
+    locate(along, data, (int64_t)how->bytes, count, row);
+    how->join_columns(row, count, width, result);
+  }
+}
+
+/* `width` neighbouring outputs from data on, width <= strip, or one where they are spread out. */
+static void reduce_strip(const reduction *r, const reducer *how, const void *data, int width, void *to) {
+  tn_cpu_iterator along;
+  tn_cpu_iterator_copy(&along, &r->along);
+  tree sums;
+  tree_begin(&sums, how, width);
+  _Alignas(double) char result[STRIP_BYTES];
+  bool several = r->chunk_end - r->chunk_begin > 1;
+  tn_cpu_iterator_seek(&along, along.rank, r->chunk_begin * TN_SUM_CHUNK);
+  for (int64_t c = r->chunk_begin; c < r->chunk_end; c++) {
+    join_next(r, how, &along, data, chunk_length(r->n, c), width, result);
+    if (several) tree_add(&sums, result);
+    if (tn_cpu_row_stopped(r->stop, c * TN_SUM_CHUNK)) break;
+  }
+  if (several) tree_end(&sums, result);
+  memcpy(to, result, sums.bytes);
+}
+
+static void reduce_strips(const reduction *r, const reducer *how, int64_t begin, int64_t end, char *to) {
+  tn_cpu_iterator kept;
+  tn_cpu_iterator_copy(&kept, &r->kept);
+  int inner = kept.rank - 1;
+  int64_t bytes = (int64_t)how->bytes, most = r->layout == COLUMNS ? how->strip : 1;
+  for (int64_t o = begin, width; o < end; o += width) {
+    tn_cpu_iterator_seek(&kept, kept.rank, o);
+    width = tn_cpu_min(tn_cpu_min(kept.dim[inner] - kept.at[inner], end - o), most);
+    reduce_strip(r, how, (const char *)r->data + kept.offset[0] * bytes, (int)width,
+                 to + (o - begin) * bytes);
+  }
+}
+
+static void reduce_outputs(const reduction *r, const reducer *how, int64_t begin, int64_t end, void *to) {
+  (r->layout == ROWS ? reduce_rows : reduce_strips)(r, how, begin, end, to);
+}
+
+/* The tree over blocks of chunks: block b of output o is at[b * outputs + o]; the result ends in block 0. */
+static void join_blocks(const reducer *how, char *at, int64_t blocks, int64_t outputs) {
+  int64_t row = outputs * (int64_t)how->bytes;
+  for (int64_t step = 1; step < blocks; step *= 2)
+    for (int64_t b = 0; b + step < blocks; b += 2 * step)
+      how->join_pairs(at + b * row, at + (b + step) * row, outputs, at + b * row);
+}
 
 /* ---- preparing ---- */
 /* The axes of x that are reduced, or those that are not, as a view. */
@@ -329,13 +477,13 @@ static void outputs_share(void *context, const tn_cpu_part *part) {
   tn_cpu_share(job->r.outputs, job->grain, part, &begin, &end);
   if (direct && begin < end) {
     char *to = (char *)job->call->out->data + begin * bytes;
-    job->how->reduce(&job->r, begin, end, to);
+    reduce_outputs(&job->r, job->how, begin, end, to);
     finish(job->call, job->r.n, to, end - begin);
     return;
   }
   for (int64_t o = begin; o < end; o += OUTPUTS_AT_ONCE) {
     int64_t count = tn_cpu_min(end - o, OUTPUTS_AT_ONCE);
-    job->how->reduce(&job->r, o, o + count, joined);
+    reduce_outputs(&job->r, job->how, o, o + count, joined);
     finish(job->call, job->r.n, joined, count);
     store(job->call, &job->r, joined, o, count);
   }
@@ -364,7 +512,7 @@ static void blocks_share(void *context, const tn_cpu_part *part) {
   for (int64_t b = begin; b < end; b++) {
     r.chunk_begin = b * job->block_chunks;
     r.chunk_end = tn_cpu_min(chunks, r.chunk_begin + job->block_chunks);
-    job->how->reduce(&r, 0, r.outputs, (char *)job->partial + b * row);
+    reduce_outputs(&r, job->how, 0, r.outputs, (char *)job->partial + b * row);
   }
 }
 
@@ -377,7 +525,7 @@ static void run_blocks(reduce_job *job, int threads, double cost) {
   job->blocks = (chunks + job->block_chunks - 1) / job->block_chunks;
   job->partial = partial;
   tn_cpu_parallel(job->call, threads, cost, blocks_share, job);
-  job->how->join_blocks(partial, job->blocks, job->r.outputs);
+  join_blocks(job->how, (char *)partial, job->blocks, job->r.outputs);
   finish(job->call, job->r.n, partial, job->r.outputs);
   store(job->call, &job->r, partial, 0, job->r.outputs);
 }
@@ -399,10 +547,10 @@ static bool reduce_nothing(const tn_kernel_call *call, double number) {
   return tn_cpu_fill(&fill);
 }
 
-static bool reduce(const tn_kernel_call *call, const reducer *how, double of_none) {
+static bool reduce(const tn_kernel_call *call, const reducer *const *how, double of_none) {
   reduce_job job;
   job.call = call;
-  job.how = &how[call->out->dtype];
+  job.how = how[call->out->dtype];
   prepare(&job.r, call, call->attrs->axes, call->attrs->axis_count);
   if (job.r.outputs == 0) return true;
   if (job.r.n == 0) return reduce_nothing(call, of_none);
@@ -465,7 +613,7 @@ float max_row(tn_stop *stop, const float *row, int64_t n) {
 }
 
 static reduction one_strip(tn_stop *stop, int64_t step, int64_t n) {
-  reduction r = { .stop = stop, .n = n, .chunk_begin = 0, .chunk_end = tn_sum_chunks(n) };
+  reduction r = { .stop = stop, .layout = COLUMNS, .n = n, .chunk_begin = 0, .chunk_end = tn_sum_chunks(n) };
   r.along.rank = r.along.views = 1;
   r.along.dim[0] = n;
   r.along.stride[0][0] = step;
@@ -474,7 +622,7 @@ static reduction one_strip(tn_stop *stop, int64_t step, int64_t n) {
 
 void sum_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to) {
   reduction r = one_strip(stop, step, n);
-  reduce_strip_sum_f32(&r, columns, width, to);
+  reduce_strip(&r, &reducer_sum_f32, columns, width, to);
 }
 
 void max_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to) {

@@ -2,9 +2,9 @@
  *
  * A row is read for its maximum and again for the exponentials, which are added
  * in the order of sums as they are made; rows are short enough to stay in the
- * cache between the two, and the maximum of the next row is found on the way.
- * Where the axis is not the contiguous one, strips of neighbouring columns go
- * together. Anything else is collected into rows first. */
+ * cache between the two, and the maximum of the next row is found in the same pass. If the axis is
+ * not the contiguous one, strips of neighbouring columns are computed together. Anything else is
+ * copied into rows first. */
 #include <math.h>
 
 #include "backend/cpu/isa/divide.h"
@@ -13,7 +13,6 @@
 #include "backend/cpu/isa/stream.h"
 #include "backend/cpu/isa/sums.h"
 #include "backend/cpu/iterator.h"
-#include "base/elementary.inc.h"
 
 #define STREAM_BYTES ((int64_t)32 << 20) /* a result that no cache will hold */
 #define ROOM_LIMIT   65536 /* bytes of a row whose exponentials have a place in the near cache */
@@ -51,11 +50,20 @@ TN_ALWAYS_INLINE VF difference_at(exponentials *r, int64_t at, int left, manner 
   return vf_at_least(difference, vf_set(-104.0f)); /* below, exp is 0 in any case */
 }
 
-TN_ALWAYS_INLINE void exp_of(VF *v, int count, manner how) {
+TN_ALWAYS_INLINE void exp_of(VF *v, int count, manner how, bool normal) {
   if (how == TAME)
-    tn_exp_abreast(v, count);
+    tn_exp_abreast(v, count, normal);
   else
     for (int k = 0; k < count; k++) v[k] = vf_exp(v[k]);
+}
+
+/* The exponentials of a block, none of which is denormal unless a number so far was small enough. More than
+ * two vectors abreast would not fit the registers. */
+TN_ALWAYS_INLINE void exp_of_block(VF *v, manner how, VF least) {
+  if (how == TAME && TN_LIKELY(vm_all(vf_ge(least, vf_set(-TN_EXP_NORMAL)))))
+    for (int k = 0; k < BLOCK_VECTORS; k += 2) exp_of(v + k, 2, how, true);
+  else
+    for (int k = 0; k < BLOCK_VECTORS; k += 2) exp_of(v + k, 2, how, false);
 }
 
 /* e = exp(x - max) of one chunk of `count` contiguous elements from `at` on; gives their sum over the
@@ -72,7 +80,7 @@ TN_ALWAYS_INLINE float exp_chunk(exponentials *row, int64_t at, int64_t count, m
       TN_PREFETCH_FAR((const void *)((uintptr_t)(r.next + at + i + k) + AHEAD));
     for (int k = 0; k < BLOCK_VECTORS; k++)
       v[k] = difference_at(&r, at + i + k * TN_LANES, TN_LANES, how, ahead);
-    for (int k = 0; k < BLOCK_VECTORS; k += 2) exp_of(v + k, 2, how); /* more would not fit the registers */
+    exp_of_block(v, how, r.least);
     for (int k = 0; k < BLOCK_VECTORS; k++) {
       vf_store(e + i + k * TN_LANES, v[k]);
       acc[k % TN_SUM_GROUPS] = acc[k % TN_SUM_GROUPS] + v[k];
@@ -81,7 +89,7 @@ TN_ALWAYS_INLINE float exp_chunk(exponentials *row, int64_t at, int64_t count, m
   for (int g = 0; i < count; i += TN_LANES, g = (g + 1) % TN_SUM_GROUPS) {
     int left = (int)tn_cpu_min(count - i, TN_LANES);
     VF v = difference_at(&r, at + i, left, how, ahead);
-    exp_of(&v, 1, how);
+    exp_of(&v, 1, how, false);
     vf_store_part(e + i, v, left);
     acc[g] = acc[g] + tn_load_filled(e + i, left, -0.0f);
   }

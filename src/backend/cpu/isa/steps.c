@@ -67,22 +67,15 @@
 #include "op/elementwise.def"
 F32_UNARY(exp_one_by_one, vf_of_EXP(x))
 
-/* One question for several vectors: where the sum of their squares is small enough, none of them is beyond
- * the range of exp, and none is NaN. */
 STEP(EXP_f32) {
   float *o = out;
   const float *a = in0;
   int64_t i = 0;
 #if TN_FMA_IN_HARDWARE
   for (; i + TN_EXP_ABREAST * TN_LANES <= count; i += TN_EXP_ABREAST * TN_LANES) {
-    VF x[TN_EXP_ABREAST], squares = vf_set(0.0f);
+    VF x[TN_EXP_ABREAST];
     for (int k = 0; k < TN_EXP_ABREAST; k++) x[k] = vf_load(a + i + k * TN_LANES);
-    for (int k = 0; k < TN_EXP_ABREAST; k++) squares = vf_fma(x[k], x[k], squares);
-    if (!TN_LIKELY(vm_all(vf_le(squares, vf_set(104.0f * 104.0f))))) {
-      exp_one_by_one(o + i, a + i, in1, in2, TN_EXP_ABREAST * TN_LANES);
-      continue;
-    }
-    tn_exp_abreast(x, TN_EXP_ABREAST);
+    tn_exp_any(x, TN_EXP_ABREAST);
     for (int k = 0; k < TN_EXP_ABREAST; k++) vf_store(o + i + k * TN_LANES, x[k]);
   }
 #endif
@@ -167,7 +160,7 @@ static tn_step select_of(tn_dtype dtype) {
 }
 
 /* ---- casts ----
- * bf16 and f16 are reached, and left, by way of f32. */
+ * bf16 and f16 are converted through f32. */
 static inline int32_t i32_of(double x) {
   if (x >= 0x1p31) return INT32_MAX;
   if (x < -0x1p31) return INT32_MIN;

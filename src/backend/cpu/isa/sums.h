@@ -64,28 +64,28 @@ static inline float tn_sum_vectors(VF *group) {
 }
 
 /* ---- the tree over chunks, for one sum ---- */
-#define TN_SUM_TREE(name, type)                                                                              \
+#define TN_SUM_TREE(name, add, end, type, JOIN)                                                              \
   typedef struct {                                                                                           \
     uint64_t count; /* chunks so far; its bits say which levels are taken */                                 \
     type level[TN_SUM_LEVELS];                                                                               \
   } name;                                                                                                    \
-  static inline void name##_add(name *tree, type value) {                                                    \
+  static inline void add(name *tree, type value) {                                                           \
     int level = 0;                                                                                           \
-    for (uint64_t taken = tree->count++; taken & 1; taken >>= 1) value = tree->level[level++] + value;       \
+    for (uint64_t taken = tree->count++; taken & 1; taken >>= 1) value = JOIN(tree->level[level++], value);  \
     tree->level[level] = value;                                                                              \
   }                                                                                                          \
   /* What is left on the levels joins from the right: an odd one at the end has moved up unchanged. */       \
-  static inline type name##_end(const name *tree) {                                                          \
+  static inline type end(const name *tree) {                                                                 \
     uint64_t taken = tree->count;                                                                            \
     int level = 0;                                                                                           \
     for (; !(taken & 1); taken >>= 1) level++;                                                               \
     type value = tree->level[level];                                                                         \
     for (taken >>= 1, level++; taken; taken >>= 1, level++)                                                  \
-      if (taken & 1) value = tree->level[level] + value;                                                     \
+      if (taken & 1) value = JOIN(tree->level[level], value);                                                \
     return value;                                                                                            \
   }
-TN_SUM_TREE(tn_sum_f32, float)
-TN_SUM_TREE(tn_sum_f64, double)
+TN_SUM_TREE(tn_sum_f32, tn_sum_f32_add, tn_sum_f32_end, float, TN_PLUS)
+TN_SUM_TREE(tn_sum_f64, tn_sum_f64_add, tn_sum_f64_end, double, TN_PLUS)
 
 /* ---- the largest: NaN wins, -0 is below +0 ----
  * Read as integers, with the other bits of negative numbers flipped, floats are in that order: -0 comes

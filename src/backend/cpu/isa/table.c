@@ -1,4 +1,4 @@
-/* backend/cpu/isa/table.c: one instruction set as a back end. */
+/* backend/cpu/isa/table.c: the table of kernels of one instruction set. */
 #include "backend/cpu/isa/isa.h"
 
 #define TN_OP(id, ...)             [TN_OP_##id] = __VA_ARGS__,
@@ -25,7 +25,8 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
     .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = threads
   };
   /* Windows that a product reads in their image: windows.c. */
-  if ((op == TN_OP_PATCHES && count == 2) || (op == TN_OP_MATMUL && in[0].rank > out->rank))
+  if (((op == TN_OP_PATCHES || op == TN_OP_FOLD) && count == 2) ||
+      (op == TN_OP_MATMUL && in[0].rank > out->rank))
     return TN_CPU_NAME(windows_scratch)(&call);
 #define SCRATCH_OF(name) \
   if (kernel == TN_CPU_NAME(name)) return TN_CPU_NAME(name##_scratch)(&call);

@@ -1,14 +1,12 @@
-/* backend/cpu/isa/windows.c: products of the windows of images, without the windows.
+/* backend/cpu/isa/windows.c: convolution: products of image windows, line by line, without storing them.
  *
- * A convolution is a product of windows and weights, its weights' gradient one of
- * windows and slopes. Windows overlap, so writing them down takes many times the
- * memory of the image, and a number of the image is then loaded once for every
- * window that it is in. Here a line of the image is read from left to right, and
- * each number that is spread over a vector serves all windows of its line at once:
- * for window columns 0, 1 and 2 those that begin here, one place before and two
- * places before. Each sum is still one chain of fma, over window rows, window
- * columns and channels ascending, or over images, lines and places, because a
- * window begins with its first column:
+ * A convolution is a product of windows and weights; the gradient of its weights is one of windows
+ * and slopes. Windows overlap, so storing them takes many times the memory of the image, and each
+ * pixel is then loaded once for every window that contains it. Here a line of the image is read
+ * from left to right, and each value broadcast over a vector serves all windows of its line at
+ * once: for window columns 0, 1 and 2 those that begin here, one pixel before and two pixels
+ * before. Each sum is still one chain of fma, over window rows, window columns and channels
+ * ascending, or over images, lines and places, because a window begins with its first column:
  *
  *   windows times weights: `lines` lines of the result at a time, one window row
  *     after the other; between two of them the sums wait in the result;
@@ -17,68 +15,10 @@
  *
  * The zeros around an image are multiplied like other numbers, for zero times
  * infinity is NaN: lines are copied together with them, image by image. */
-#include "backend/cpu/isa/isa.h"
+#include "backend/cpu/isa/windows.h"
 
-/* Sums in registers. */
-#if TN_LANES == 16 || (defined(__aarch64__) && !defined(TN_SIMD_SCALAR))
-#define SUMS 24
-#else
-#define SUMS 12
-#endif
 #define COLUMNS_MOST 4
 #define LINES_MOST   (SUMS / 3)
-
-typedef struct {
-  const tn_kernel_call *call;
-  const float *image; /* [images, height, width, channels] */
-  int64_t images, height, width, channels;
-  int64_t rows, columns;         /* of a window */
-  int64_t step;                  /* lines from one window to the one below */
-  int64_t above, left;           /* zeros around the image */
-  int64_t out_height, out_width; /* windows below one another, and beside */
-  int64_t line;                  /* elements of a line of the image, zeros included */
-  bool copied;                   /* lines are, because there are zeros */
-  int64_t outputs, vectors;      /* columns of the other factor and of the result */
-  int lines;                     /* or channels: what is done at a time */
-  size_t room;                   /* bytes of scratch for each thread */
-} windows_job;
-
-static windows_job job_of(const tn_kernel_call *call) {
-  const tn_view *x = &call->in[0];
-  const tn_attrs *attrs = call->attrs;
-  windows_job job = { .call = call, .image = x->data, .images = x->dim[0], .height = x->dim[1] };
-  job.width = x->dim[2], job.channels = x->dim[3];
-  job.rows = attrs->window[0], job.columns = attrs->window[1], job.step = attrs->step[0];
-  job.above = attrs->low[0], job.left = attrs->low[1];
-  job.out_height = (job.height + job.above + attrs->high[0] - job.rows) / job.step + 1;
-  job.out_width = job.width + job.left + attrs->high[1] - job.columns + 1;
-  job.line = (job.width + job.left + attrs->high[1]) * job.channels;
-  job.copied = job.above > 0 || job.left > 0 || attrs->high[0] > 0 || attrs->high[1] > 0;
-  job.outputs = call->out->dim[1];
-  job.vectors = (job.outputs + TN_LANES - 1) / TN_LANES;
-  return job;
-}
-
-/* Lines of an image, zeros included, from line `first` on; into `room` where they must be copied. */
-static const float *lines_of(const windows_job *job, int64_t image, int64_t first, int64_t count,
-                             float *room) {
-  int64_t pixels = job->width * job->channels, left = job->left * job->channels;
-  const float *from = job->image + image * job->height * pixels;
-  if (!job->copied) return from + first * pixels;
-  memset(room, 0, (size_t)(count * job->line) * sizeof *room);
-  for (int64_t i = 0; i < count; i++) {
-    int64_t h = first + i - job->above;
-    if (h < 0 || h >= job->height) continue;
-    tn_cpu_copy_run((char *)(room + i * job->line + left), (const char *)(from + h * pixels),
-                    (size_t)pixels * sizeof *room);
-  }
-  return room;
-}
-
-/* Lines of the image that so many lines of the result are made of. */
-static int64_t lines_for(const windows_job *job, int64_t results) {
-  return (results - 1) * job->step + job->rows;
-}
 
 static inline VF load_some(const float *from, int part) {
   return part == TN_LANES ? vf_load(from) : vf_load_part(from, part);
@@ -213,16 +153,7 @@ static const struct {
 static int all_of(const windows_job *job) { return SUMS / (int)job->columns; }
 static int half_of(const windows_job *job) { return (all_of(job) + 1) / 2; }
 
-/* Nanoseconds on one thread. */
-static double cost_of(const windows_job *job) {
-  double each = TN_LANES > 4 ? 0.5 / TN_LANES : 0.7;
-  double places = (double)(job->images * job->out_height * job->out_width);
-  return places * (double)(job->rows * job->columns * job->channels * job->outputs) * each;
-}
-
 /* ---- all lines of all images ---- */
-
-static size_t floats(int64_t count) { return tn_cpu_round_up((size_t)count * sizeof(float), 64); }
 
 static int64_t packed_weights(const windows_job *job) {
   return job->rows * job->columns * job->channels * job->vectors * TN_LANES;
@@ -243,7 +174,7 @@ static void pack_weights(const windows_job *job, float *to) {
 /* Lines y to y + count - 1 of the result of an image. */
 static void sweep_band(const windows_job *job, int64_t image, int64_t y, int64_t count, const float *weights,
                        float *room) {
-  const float *lines = lines_of(job, image, y * job->step, lines_for(job, count), room);
+  const float *lines = windows_lines(job, image, y * job->step, windows_lines_for(job, count), room);
   bool half = count <= half_of(job);
   int at_once = half ? half_of(job) : all_of(job);
   int64_t row = job->columns * job->channels * TN_LANES;
@@ -268,7 +199,7 @@ static void sweep_share(void *context, const tn_cpu_part *part) {
   const windows_job *job = context;
   int64_t begin, end, bands = (job->out_height + job->lines - 1) / job->lines;
   float *weights = (float *)((char *)job->call->scratch + (size_t)part->thread * job->room);
-  float *room = weights + floats(packed_weights(job)) / sizeof(float);
+  float *room = weights + windows_floats(packed_weights(job)) / sizeof(float);
   tn_cpu_share(job->images * bands, 1, part, &begin, &end);
   if (begin < end) pack_weights(job, weights);
   for (int64_t unit = begin; unit < end && !tn_stop_asked(job->call->stop); unit++) {
@@ -278,10 +209,10 @@ static void sweep_share(void *context, const tn_cpu_part *part) {
 }
 
 static windows_job sweep_job(const tn_kernel_call *call) {
-  windows_job job = job_of(call);
+  windows_job job = windows_job_of(call, &call->in[0], call->out->dim[1]);
   job.lines = all_of(&job);
-  job.room = floats(packed_weights(&job));
-  if (job.copied) job.room += floats(lines_for(&job, job.lines) * job.line);
+  job.room = windows_floats(packed_weights(&job));
+  if (job.copied) job.room += windows_floats(windows_lines_for(&job, job.lines) * job.line);
   return job;
 }
 
@@ -315,7 +246,7 @@ static void gather_share(void *context, const tn_cpu_part *part) {
   float *room = (float *)((char *)job->call->scratch + (size_t)part->thread * job->room);
   tn_cpu_share(blocks_of(job, job->lines), 1, part, &begin, &end);
   for (int64_t n = 0; n < job->images && begin < end && !tn_stop_asked(job->call->stop); n++) {
-    const float *lines = lines_of(job, n, 0, lines_for(job, job->out_height), room);
+    const float *lines = windows_lines(job, n, 0, windows_lines_for(job, job->out_height), room);
     for (int64_t block = begin; block < end; block++) gather_block(job, n, lines, block);
   }
 }
@@ -323,9 +254,9 @@ static void gather_share(void *context, const tn_cpu_part *part) {
 /* The larger blocks, unless threads get more even shares of the smaller ones, which take a little more than
  * half as long. */
 static windows_job gather_job(const tn_kernel_call *call, int *threads) {
-  windows_job job = job_of(call);
-  job.room = job.copied ? floats(lines_for(&job, job.out_height) * job.line) : 0;
-  *threads = tn_cpu_threads_for(cost_of(&job), call->threads);
+  windows_job job = windows_job_of(call, &call->in[0], call->out->dim[1]);
+  job.room = job.copied ? windows_floats(windows_lines_for(&job, job.out_height) * job.line) : 0;
+  *threads = tn_cpu_threads_for(windows_cost(&job), call->threads);
   int64_t all = (blocks_of(&job, all_of(&job)) + *threads - 1) / *threads;
   int64_t half = (blocks_of(&job, half_of(&job)) + *threads - 1) / *threads;
   job.lines = 10 * all > 6 * half ? half_of(&job) : all_of(&job);
@@ -334,28 +265,47 @@ static windows_job gather_job(const tn_kernel_call *call, int *threads) {
   return job;
 }
 
-/* ---- both ---- */
+/* ---- which way ---- */
+
+/* A register tile of one vector needs a load for every multiply-add. Lines are too short if the places that a
+ * sweep computes beyond each of them weigh. */
+#define VECTORS (TN_LANES == 16 ? 2 : 1) /* of columns of the result, at most */
+#define PLACES  8                        /* of a line, for each column of a window but the first */
+#define NEAR    256                      /* weights of a row of a window, per column of the result: a near
+                                            cache holds them */
+
+static bool goes_along_lines(const tn_kernel_call *call) {
+  if (call->op == TN_OP_FOLD) return false;
+  const tn_view *image = &call->in[0];
+  const tn_attrs *attrs = call->attrs;
+  int64_t columns = attrs->window[1], places = image->dim[2] + attrs->low[1] + attrs->high[1] - columns + 1;
+  return attrs->step[1] == 1 && columns >= 3 && columns <= COLUMNS_MOST && places >= PLACES * (columns - 1) &&
+         image->dim[3] * columns <= NEAR && call->out->dim[1] <= VECTORS * TN_LANES;
+}
 
 static bool is_gradient(const tn_kernel_call *call) { return call->op == TN_OP_MATMUL; }
 
 bool TN_CPU_NAME(windows)(const tn_kernel_call *call) {
+  if (!goes_along_lines(call)) return window_tiles(call);
   if (is_gradient(call)) {
     int threads;
     windows_job job = gather_job(call, &threads);
-    tn_cpu_parallel(call, threads, cost_of(&job), gather_share, &job);
+    tn_cpu_parallel(call, threads, windows_cost(&job), gather_share, &job);
     return true;
   }
   windows_job job = sweep_job(call);
-  tn_cpu_run(call, tn_cpu_threads_for(cost_of(&job), call->threads), cost_of(&job), sweep_share, &job);
+  tn_cpu_run(call, tn_cpu_threads_for(windows_cost(&job), call->threads), windows_cost(&job), sweep_share,
+             &job);
   return true;
 }
 
 size_t TN_CPU_NAME(windows_scratch)(const tn_kernel_call *call) {
+  if (!goes_along_lines(call)) return window_tiles_scratch(call);
   if (is_gradient(call)) {
     int threads;
     windows_job job = gather_job(call, &threads);
     return job.room * (size_t)threads;
   }
   windows_job job = sweep_job(call);
-  return job.room * (size_t)tn_cpu_threads_for(cost_of(&job), call->threads);
+  return job.room * (size_t)tn_cpu_threads_for(windows_cost(&job), call->threads);
 }

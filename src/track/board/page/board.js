@@ -1,6 +1,6 @@
 // The board: a list of runs, one run, a comparison. The address after # says which, so that the
-// browser's own buttons work. Each view has a file of its own and is given a signal, which ends what it
-// keeps open when another view is opened.
+// browser's own buttons work. Each view has its own file and gets an abort signal, which ends its
+// requests and streams when another view is opened.
 import { compare } from "./compare.js";
 import { el, main, show } from "./dom.js";
 import { list } from "./list.js";
@@ -17,7 +17,7 @@ let current = new AbortController();
 const AGAIN = 2000;   // milliseconds; the board may have been busy, or away
 const isFinal = (error) => error.status >= 400 && error.status < 500;
 
-// The same failure is not said twice.
+// The same failure is not shown twice.
 function showFailure(text) {
   if (main.querySelector("[role=alert]")?.textContent === text) return;
   show(el("p", { class: "error", role: "alert" }, text), el("p", {}, el("a", { href: "#/" }, "All runs")));
@@ -39,7 +39,7 @@ async function open() {
     return;
   }
 }
-// The link past the head moves the focus; the address stays that of the view.
+// The skip link moves the focus; the address stays that of the view.
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 addEventListener("hashchange", () => { open(); main.focus(); });
 open();

@@ -1,5 +1,5 @@
 // Curves over steps. The charts of a group share the step under the pointer, the range of steps that is
-// shown, the scale and the smoothing, so that one look compares all of them.
+// shown, the scale and the smoothing, so that they can be compared at a glance.
 import { button, el, kept, real, short, svg } from "./dom.js";
 import { logTicks, nearest, scale, smooth, thin, ticks } from "./scale.js";
 
@@ -8,9 +8,9 @@ const SHORTEST_DRAG = 6;   // pixels; less is a click
 
 // ---- what charts are made of ----
 
-// A long run comes as a part of its losses, with the steps they belong to.
+// Of a long run only part of the losses are sent, with their steps.
 export const curve = (run) => run.losses.map((y, i) => [run.loss_steps[i], real(y)]);
-// An accuracy that is not among the metrics of a run is not there.
+// Accuracy is absent if it is not among the metrics of a run.
 export const evaluations = (evals, key) => evals.filter((e) => key in e).map((e) => [e.step, real(e[key])]);
 export const colourOf = (i) => i % COLOURS;
 
@@ -25,7 +25,7 @@ export function histogram(param) {
 
 // ---- one chart ----
 
-// What of a series is drawn: finite, positive where the scale is logarithmic, within the range.
+// The points of a series that are drawn: finite, positive on a logarithmic scale, within the range.
 function visible(points, { range, log }) {
   return points.filter(([x, y]) => Number.isFinite(y) && (!log || y > 0) && (!range || (x >= range[0] && x <= range[1])));
 }
@@ -63,7 +63,7 @@ class Chart {
 
   // ---- drawing ----
 
-  // Not while somebody drags over it, which would end with the element that is dragged on.
+  // Not during a drag, which would end if its element were replaced.
   draw() {
     this.late = this.drag !== null;
     if (this.late) return;
@@ -125,7 +125,7 @@ class Chart {
 
   // ---- the step under the pointer ----
 
-  // The step that somebody points at is one that this chart has.
+  // The step under the pointer is one that this chart has.
   snap(step) {
     const list = this.lists.find((l) => l.length > 0);
     return list[nearest(list, step)][0];
@@ -215,7 +215,7 @@ class Chart {
 
 // ---- charts that belong together ----
 
-// `refine(range)` is told which steps are looked at (null: all), to bring more of their losses.
+// `refine(range)` is called with the visible steps (null: all), to fetch more of their losses.
 export class ChartGroup {
   constructor(refine = () => {}) {
     this.charts = [];
@@ -236,7 +236,7 @@ export class ChartGroup {
     this.shared.step = step;
     for (const chart of this.charts) chart.point();
   }
-  // Whole steps, at least one apart, within what there is.
+  // Whole steps, at least one apart, within the run.
   zoom(range) {
     const all = this.charts.flatMap((c) => c.series.flatMap((s) => s.points.length ? [s.points[0][0], s.points.at(-1)[0]] : []));
     const [first, last] = [Math.min(...all), Math.max(...all)];

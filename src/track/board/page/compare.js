@@ -3,7 +3,7 @@ import { ChartGroup, colourOf, curve, evaluations } from "./charts.js";
 import { difference } from "./difference.js";
 import { el, get, hyper, last, say, show } from "./dom.js";
 
-// The board says of each run what differs from the first; values are those of the runs.
+// The server reports for each run what differs from the first; values are those of the runs.
 function differing(runs, answers) {
   const columns = new Set(answers.flatMap((a) => Object.keys(a.differences)));
   const hypers = new Set(answers.flatMap((a) => Object.keys(a.hyperparameters)));

@@ -1,5 +1,5 @@
-// Two programs beside each other: which lines only one of them has. The board finds them; here they are
-// put among the lines that both have.
+// Two programs side by side, with the lines that only one of them has. The server finds them; here
+// they are merged with the common lines.
 import { button, el, plural } from "./dom.js";
 import { highlight } from "./source.js";
 
@@ -27,7 +27,7 @@ function row(line) {
     el("td", { class: "text" }, [el("span", { class: "unseen" }, said), el("span", { "aria-hidden": "true" }, `${mark} `), ...highlight(line.text)])]);
 }
 
-// Stretches that are the same and far from any change are folded away until somebody wants them.
+// Long unchanged parts are folded until the user opens them.
 export function difference(first, second, changed) {
   if (changed.length === 0) return el("p", {}, "The programs are the same.");
   const all = merge(linesOf(first.source), linesOf(second.source), changed);

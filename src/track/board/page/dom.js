@@ -20,7 +20,7 @@ export const button = (text, onclick, attributes) => el("button", { type: "butto
 export const main = document.getElementById("main");
 export const show = (...children) => main.replaceChildren(...children);
 
-// What a screen reader says when it changes; the same words are not said twice.
+// The text that a screen reader announces when it changes; the same text is not repeated.
 const live = document.getElementById("live");
 export function say(text) {
   if (live.textContent !== text) live.textContent = text;
@@ -59,7 +59,7 @@ async function read(response) {
   try { reason = JSON.parse(text).reason ?? reason; } catch { /* it is the text */ }
   throw Object.assign(new Error(reason), { status: response.status });
 }
-// The board does not wait long for a history that somebody holds; the page does.
+// The server does not wait long for a locked history; the page does.
 async function ask(path, options) {
   for (let tries = 1; ; tries++) {
     const response = await fetch(path, options);
@@ -69,12 +69,12 @@ async function ask(path, options) {
 }
 export const get = (path, signal) => ask(path, { signal });
 
-// Changes something; the token tells the board that its own page asks.
+// Changes something; the token proves that the request comes from the board's own page.
 const token = document.querySelector("meta[name=tern-token]").content;
 export const post = (path, body) => ask(path, { method: "POST", body: JSON.stringify(body),
   headers: { "Content-Type": "application/json", "X-Tern-Token": token } });
 
-// What a person has chosen on this page, kept in the browser where it can be.
+// The user's choices on this page, kept in the browser if possible.
 export const kept = {
   get(name, otherwise) {
     try { return JSON.parse(localStorage.getItem(`tern.${name}`)) ?? otherwise; } catch { return otherwise; }

@@ -6,7 +6,7 @@ const head = (text, scope = "col", kind = "") => cell("th", text, { scope, class
 const table = (kind, caption, heads, rows) => el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
   el("table", { class: kind }, [el("caption", {}, caption), el("thead", {}, heads), el("tbody", {}, rows)]));
 
-// A share of the row becomes a shade; the count is always there as text.
+// The share of the row is shown as a shade; the count is always shown as text.
 function shaded(count, sum, right) {
   const out = cell("td", String(count), { class: `right ${right ? "hit" : "miss"}` });
   out.style.setProperty("--share", `${sum > 0 ? Math.round((count / sum) * 45) : 0}%`);

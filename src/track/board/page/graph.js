@@ -1,5 +1,6 @@
-// The graph of a model: drawn by the board, with calls of functions and layers as boxes that open. Here it is
-// moved, zoomed and asked: a box leads to its line of the program, and a line to its boxes.
+// The graph of a model: drawn by the server, with calls of functions and layers as boxes that open.
+// Here it is moved and zoomed; a click on a box shows its line of the program, and a click on a
+// line its boxes.
 import { button, el, say } from "./dom.js";
 
 const NEAREST = 0.05, STEP = 1.25, CLICK = 5, READABLE = 0.8;   // the least part that is shown; one zoom; pixels that are no drag; a scale
@@ -85,7 +86,7 @@ export function graph(id, signal, toLine) {
 
   // ---- asking ----
 
-  // The picture has no colours of its own: they are the page's (board.css).
+  // The picture has no colours: the page sets them (board.css).
   function take(text) {
     const found = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
     picture = document.adoptNode(found);

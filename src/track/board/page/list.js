@@ -1,4 +1,5 @@
-// The list of runs. The board sorts and filters; here are its columns, and what is chosen of them.
+// The list of runs. The server sorts and filters; this file has the columns, and the choice of
+// columns.
 import { button, duration, el, fixed, get, hyper, hyperNames, kept, last, plural, redraw, say, short, show, status, when } from "./dom.js";
 import { forget, tagList } from "./remarks.js";
 
@@ -26,7 +27,7 @@ const fixedColumns = [
 ];
 const hyperColumn = (name, hidden) => ({ name, title: name, right: true, hidden, cell: (r) => String(hyper(r, name) ?? "–") });
 
-// Hyperparameters stand before the tags; those in which the runs differ are shown.
+// Hyperparameters precede the tags; those in which the runs differ are shown.
 function allColumns({ runs, varying }) {
   const at = fixedColumns.findIndex((c) => c.name === "tags");
   const own = new Set(fixedColumns.map((c) => c.name));
@@ -54,7 +55,7 @@ export async function list(signal) {
   const chosen = new Set();
   let answer = { runs: [], varying: [] }, columns = [], asked = 0;
 
-  // A column without any value is not shown unless somebody wants it.
+  // A column without any value is not shown unless chosen.
   const isShown = (c) => choice[c.name] ?? (!c.hidden && !(c.empty && answer.runs.every(c.empty)));
 
   // ---- controls ----
@@ -138,7 +139,7 @@ export async function list(signal) {
 
   // ---- asking ----
 
-  // A failure is shown by what was there before; the next question may succeed.
+  // A failure is shown beside the old list; the next request may succeed.
   const refresh = () => ask().catch(() => {});
   async function ask() {
     const turn = ++asked;

@@ -1,10 +1,10 @@
-// What a person says of a run: tags and notes; and forgetting runs, after asking.
+// Tags and notes of a run; and deleting runs, after a confirmation.
 import { button, el, plural, post, say } from "./dom.js";
 
 export const tagsOf = (run) => (run.tags ?? "").split(" ").filter(Boolean);
 export const tagList = (run) => el("span", { class: "tags" }, tagsOf(run).map((tag) => el("span", { class: "tag" }, tag)));
 
-// Tags and notes of a run, to be changed. What is written stays there if it cannot be saved.
+// Editable tags and notes of a run. The text stays in the form if it cannot be saved.
 export function remarks(run) {
   const tags = el("input", { type: "text", id: "tags", autocomplete: "off", value: run.tags ?? "", placeholder: "baseline best" });
   const notes = el("textarea", { id: "notes", rows: "3", placeholder: "What was tried, and what came of it" });
@@ -28,7 +28,7 @@ export function remarks(run) {
     el("span", { class: "bar" }, [el("button", { type: "submit", class: "button" }, "Save"), outcome])]);
 }
 
-// Asks, and forgets the runs; `done` is called with those that are gone.
+// Asks for confirmation, and deletes the runs; `done` is called with those that were deleted.
 export function forget(runs, done) {
   const outcome = el("p", { class: "error", role: "alert" });
   const list = runs.length === 1 ? `run ${runs[0].id}` : plural(runs.length, "run");

@@ -1,4 +1,4 @@
-// One run, followed while it goes on.
+// One run, followed while it trains.
 import { ChartGroup, curve, evaluations, histogram } from "./charts.js";
 import { button, duration, el, fixed, get, last, say, short, show, status, when } from "./dom.js";
 import { evaluation } from "./evaluation.js";

@@ -1,4 +1,5 @@
-// Numbers that become places: ticks, linear and logarithmic scales, and curves made thinner or smoother.
+// Maps numbers to positions: ticks, linear and logarithmic scales, and thinning and smoothing of
+// curves.
 
 // Round numbers that divide a range into about `count` parts.
 export function ticks(low, high, count) {

@@ -1,4 +1,4 @@
-// The text of a program, with colours for what its words are. It is only ever shown as text.
+// The text of a program, with syntax colours. It is only ever shown as text.
 import { el } from "./dom.js";
 
 const kinds = [
@@ -21,7 +21,8 @@ export function highlight(line) {
   return out;
 }
 
-// Numbered lines; `line(n)` brings one into view and marks it, and `onLine(n)` is told of a click on one.
+// Numbered lines; `line(n)` scrolls to one and marks it, and `onLine(n)` is called for a click on
+// one.
 export function source(text, onLine) {
   const rows = text.replace(/\n$/, "").split("\n").map((line, i) =>
     el("span", { class: "row", id: `line-${i + 1}`, tabindex: "-1" }, [el("span", { class: "line", "aria-hidden": "true" }, String(i + 1)), el("code", {}, highlight(line)), "\n"]));
