@@ -46,24 +46,23 @@ $ TERN_DEVICE=cuda sh on_card none eval '1 + 2' 2>&1 | head -n 1
 $ sh on_card none eval '1 + 2' --device auto
 | 3
 
-# Kernels are loaded by several threads. One module that cannot be loaded ends it, once, with nothing left.
-$ sh on_card broken=0 eval '1 + 2' --device cuda 2> said
+# One module that cannot be loaded ends it, once, with nothing left.
+$ sh on_card broken=0 eval '1 + 2' --device cuda
 | 3
-$ if [ "$(nproc)" -gt 1 ]; then cat said; else sed 's/one by one/side by side/' said; fi
-| fake GPU: 0 modules and 0 bytes left, loaded side by side
+! fake GPU: 0 modules and 0 bytes left
 $ for module in 1 2 9 17; do sh on_card broken=$module eval '1 + 2' --device cuda; done 2>&1 | grep -v =
 | error[E_DEVICE]: the device `cuda` cannot be used: unknown error
 | 
-| fake GPU: 0 modules and 0 bytes left, <*>
+| fake GPU: 0 modules and 0 bytes left
 | error[E_DEVICE]: the device `cuda` cannot be used: unknown error
 | 
-| fake GPU: 0 modules and 0 bytes left, <*>
+| fake GPU: 0 modules and 0 bytes left
 | error[E_DEVICE]: the device `cuda` cannot be used: unknown error
 | 
-| fake GPU: 0 modules and 0 bytes left, <*>
+| fake GPU: 0 modules and 0 bytes left
 | error[E_DEVICE]: the device `cuda` cannot be used: unknown error
 | 
-| fake GPU: 0 modules and 0 bytes left, <*>
+| fake GPU: 0 modules and 0 bytes left
 $ sh on_card broken=3 eval '1 + 2' --device auto 2> /dev/null
 | 3
 $ tern eval '1 + 2' --device gpu

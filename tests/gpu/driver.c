@@ -13,12 +13,11 @@
  *   lost=N      it is gone after N launches of kernels or recordings
  *   forget=N    it forgets that a kernel of a recording waits for another: the N-th such pair
  *   unordered   it cannot let things of a recording wait for others than the one before them
- *   broken=N    it cannot load a module: the N-th; 0: it can, and takes its time. It says at the end what was
- *               not given back
+ *   broken=N    it cannot load a module: the N-th. It says at the end what was not given back
  *   slow=N      it takes N milliseconds before it has done what was queued
  *   count       it says on standard error at the end what it has done */
 #define _DEFAULT_SOURCE
-#include <stdatomic.h>
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,11 +98,10 @@ static void say_counts(void) {
   fprintf(stderr, "%ld edges, %ld deep\n", edges, depth);
 }
 
-static atomic_long loads, loading, loading_most, loaded;
+static long loads, loaded;
 
 static void say_left(void) {
-  fprintf(stderr, "fake GPU: %ld modules and %zu bytes left, %s\n", (long)loaded, in_use,
-          loading_most > 1 ? "loaded side by side" : "loaded one by one");
+  fprintf(stderr, "fake GPU: %ld modules and %zu bytes left\n", loaded, in_use);
 }
 
 /* ---- the driver and its card ---- */
@@ -168,28 +166,36 @@ int cuCtxSetCurrent(tn_cu_context context) {
 
 /* ---- kernels ---- */
 struct tn_cu_module {
-  const char *text;
+  bool has[TN_CARD_COUNT];
 };
 
-/* Takes so long that threads which could load side by side do. */
-static int load_slowly(void) {
-  long now = ++loading, most = loading_most;
-  while (now > most && !atomic_compare_exchange_weak(&loading_most, &most, now)) continue;
-  nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
-  loading--;
-  return ++loads == wrong("broken") ? UNKNOWN : 0;
+static size_t name_length(const char *name) {
+  size_t length = 0;
+  while (name[length] == '_' || isalnum((unsigned char)name[length])) length++;
+  return length;
 }
 
-EXPORTED int cuModuleLoadData(tn_cu_module *module, const void *text);
-int cuModuleLoadData(tn_cu_module *module, const void *text) {
-  if (!entered || !strstr(text, ".version")) return MISUSED;
-  if (wrong("broken") >= 0 && load_slowly() != 0) return UNKNOWN;
-  *module = malloc(sizeof **module);
-  if (!*module) return TN_CU_OUT_OF_MEMORY;
-  (*module)->text = text;
-  loaded++;
-  return 0;
+/* Tells the module which kernel the name of an entry is. */
+static void note_entry(tn_cu_module module, const char *name) {
+  size_t length = name_length(name);
+  for (int k = 0; k < TN_CARD_COUNT; k++)
+    if (strlen(kernel_names[k]) == length && strncmp(name, kernel_names[k], length) == 0)
+      module->has[k] = name[length] == '(';
 }
+
+/* Reads the text once: every start loads megabytes of it. False: it is not PTX. An entry is at the begin of
+ * its line, after `.visible`. */
+static bool read_entries(tn_cu_module module, const char *text) {
+  static const char version[] = ".version", entry[] = ".visible .entry ";
+  bool is_ptx = false;
+  for (const char *line = text; line; line = strchr(line, '\n')) {
+    if (*line == '\n') line++;
+    is_ptx = is_ptx || strncmp(line, version, sizeof version - 1) == 0;
+    if (strncmp(line, entry, sizeof entry - 1) == 0) note_entry(module, line + sizeof entry - 1);
+  }
+  return is_ptx;
+}
+
 EXPORTED int cuModuleUnload(tn_cu_module module);
 int cuModuleUnload(tn_cu_module module) {
   loaded--;
@@ -197,13 +203,15 @@ int cuModuleUnload(tn_cu_module module) {
   return 0;
 }
 
-static bool has_entry(const char *text, const char *name) {
-  size_t length = strlen(name);
-  for (const char *at = text; (at = strstr(at, ".entry ")) != NULL;) {
-    at += sizeof ".entry " - 1;
-    if (strncmp(at, name, length) == 0 && at[length] == '(') return true;
-  }
-  return false;
+EXPORTED int cuModuleLoadData(tn_cu_module *module, const void *text);
+int cuModuleLoadData(tn_cu_module *module, const void *text) {
+  if (!entered) return MISUSED;
+  if (++loads == wrong("broken")) return UNKNOWN;
+  *module = calloc(1, sizeof **module);
+  if (!*module) return TN_CU_OUT_OF_MEMORY;
+  loaded++;
+  if (read_entries(*module, text)) return 0;
+  return cuModuleUnload(*module), MISUSED;
 }
 
 /* A kernel is known by the number of its name. */
@@ -212,7 +220,7 @@ int cuModuleGetFunction(tn_cu_function *function, tn_cu_module module, const cha
   for (int k = 0; entered && k < TN_CARD_COUNT; k++) {
     if (strcmp(name, kernel_names[k]) != 0) continue;
     *function = (tn_cu_function)(uintptr_t)(k + 1);
-    return has_entry(module->text, name) ? 0 : TN_CU_NOT_FOUND;
+    return module->has[k] ? 0 : TN_CU_NOT_FOUND;
   }
   return entered ? TN_CU_NOT_FOUND : MISUSED;
 }

@@ -9,7 +9,6 @@
 #include "backend/cuda/modules.h"
 #include "backend/cuda/resident.h"
 #include "base/clock.h"
-#include "base/machine.h"
 
 #if defined(__linux__)
 #include <time.h>
@@ -100,7 +99,7 @@ bool tn_card_fail(const tn_card *card, tn_fault *fault) {
 
 /* ---- kernels ---- */
 static bool load_kernels(tn_card *card) {
-  return check(card, tn_card_modules_load(&card->kernels, &card->cu, card->context, tn_machine_cores()));
+  return check(card, tn_card_modules_load(&card->kernels, &card->cu));
 }
 
 /* Beyond 48 KB a kernel's blocks must be allowed to have it. As much of a multiprocessor's near memory as can

@@ -14,9 +14,8 @@ typedef struct {
 
 /* How many modules this build has; 0: it has no kernels for cards. */
 size_t tn_card_module_count(void);
-/* Loads every kernel into the context, on so many threads at most; they have ended when it returns. 0, or
- * the driver's error: of several that of the module that comes first. What was loaded is unloaded by the
- * caller, in either case. */
-int tn_card_modules_load(tn_card_modules *to, const tn_cu *cu, tn_cu_context context, int threads);
+/* Loads every kernel into the context that is current. 0, or the driver's error. What was loaded is unloaded
+ * by the caller, in either case. */
+int tn_card_modules_load(tn_card_modules *to, const tn_cu *cu);
 void tn_card_modules_unload(tn_card_modules *from, const tn_cu *cu);
 #endif
