@@ -1,10 +1,9 @@
 /* backend/cuda/attention.c: attention and its gradient.
  *
- * Those of f32 have kernels of their own (kernels/attention*.c), as far as a band
- * of queries by all keys fits into shared memory. The others are the parts of
- * graph/attention.c, one launch of an ordinary kernel for each, with all heads
- * together; there matrices of all queries by all keys lie in scratch. Shapes
- * alone choose. */
+ * f32 has fused kernels (kernels/attention*.c) as long as a band of queries by
+ * all keys fits into shared memory. Otherwise each part of graph/attention.c is
+ * one launch of an ordinary kernel over all heads, and the matrices of all
+ * queries by all keys lie in scratch. Only shapes decide between the two. */
 #include <math.h>
 
 #include "backend/attention.h"
@@ -12,7 +11,7 @@
 
 enum { Q, K, V, G };
 
-/* ---- by bands ---- */
+/* ---- fused, by bands of queries ---- */
 
 static int64_t rounded(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 
@@ -24,7 +23,7 @@ static int64_t room_for(int64_t rows, int64_t keys) {
   return (rows * (pitch_of(keys) + CARD_ATTENTION_PITCH) + stages) * 4;
 }
 
-/* Queries of a band; 0: even a few have too many keys. */
+/* Queries per band; 0: even the smallest band has too many keys. */
 static int rows_for(int64_t keys) {
   if (keys <= CARD_ATTENTION_HELD) return CARD_ATTENTION_TALL;
   return keys <= CARD_ATTENTION_CHUNKS * CARD_CHUNK && room_for(CARD_ATTENTION_FLAT, keys) <= TN_CARD_ROOM
@@ -53,7 +52,7 @@ static card_matrix matrix_of(const tn_view *view, const card_operand *at, const 
   return m;
 }
 
-/* The matrices, in the order of card_attention_arguments; how many. */
+/* Writes the matrices in the order of card_attention_arguments and returns how many there are. */
 static int views_of(const tn_kernel_call *call, tn_view *views) {
   bool grad = call->op == TN_OP_ATTENTION_GRAD;
   int count = 0;
@@ -82,7 +81,7 @@ static card_attention_arguments arguments_of(const tn_kernel_call *call) {
   return a;
 }
 
-/* In scratch: what is told of heads, and then of queries. */
+/* Scratch: flags per head (`whole`), then values per query (`kept`). */
 static size_t bands_scratch(const tn_kernel_call *call) {
   tn_view q = tn_attention_heads(&call->in[Q], call->attrs);
   int64_t rows = tn_view_count(&q) / q.dim[q.rank - 1], heads = rows / q.dim[q.rank - 2];
@@ -120,13 +119,13 @@ static bool run_bands(const tn_kernel_call *call) {
                                tile * (5 * CARD_ATTENTION_PITCH + CARD_ATTENTION_KEPT) * 4, &a);
 }
 
-/* ---- by parts ---- */
+/* ---- unfused, part by part ---- */
 
 typedef struct {
   const tn_kernel_call *call;
-  char *memory;              /* where the next piece of scratch begins; NULL while it is measured */
+  char *memory;              /* scratch; NULL while its size is measured */
   size_t used;
-  tn_view q, k, v;           /* by heads */
+  tn_view q, k, v;           /* split into heads */
   tn_view factor, zero;      /* [] */
   tn_view scaled, weights, open;
   bool ok;
@@ -241,7 +240,7 @@ static parts forward(const tn_kernel_call *call) {
   return p;
 }
 
-/* slope = weights * (slope - sum(slope * weights)), and 0 where a query must not look. */
+/* slope = weights * (slope - sum(slope * weights)), and 0 where the causal mask hides the key. */
 static void through_softmax(parts *p, const tn_view *slope) {
   int last = slope->rank - 1;
   tn_shape shape = tn_view_shape(slope), rows = shape;

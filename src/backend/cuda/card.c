@@ -1,8 +1,8 @@
 /* backend/cuda/card.c: one card and its queue.
  *
- * All kernels are loaded when the card is opened (modules.c): afterwards the
- * sandbox lets no file be opened. The card's own memory holds the fault and the
- * shift of draws of calls that bring none; a plan brings its own (plan/card.c). */
+ * All kernels are loaded when the card is opened (modules.c), because the sandbox
+ * forbids opening files later. The card's own memory holds a default fault and
+ * random shift; a plan brings its own (plan/card.c). */
 #include "backend/cuda/card.h"
 
 #include "backend/cuda/driver.h"
@@ -14,36 +14,36 @@
 #include <time.h>
 #endif
 
-#define OLDEST_MAJOR 8   /* what the kernels are compiled for: cmake/card.cmake */
-#define SPIN_SECONDS 2e-3   /* a wait that lasts longer lets other processes run */
+#define OLDEST_MAJOR 8   /* compute capability of the kernels: cmake/card.cmake */
+#define SPIN_SECONDS 2e-3   /* longer waits sleep, so that other processes run */
 
-/* What the card keeps for its queue. */
+/* Defaults of the queue, in the card's memory. */
 typedef struct {
   card_fault fault;
   uint64_t shift;
 } card_memory;
 
 struct tn_card {
-  tn_card_queue queue;     /* first: a queue is its card */
+  tn_card_queue queue;     /* first, so that a queue pointer is a card pointer */
   tn_heap *heap;
   tn_cu cu;
   int device;
   tn_card_info info;
   tn_cu_context context;
   tn_cu_stream stream;
-  tn_cu_stream aside;      /* for what must not wait for the queue */
+  tn_cu_stream aside;      /* for commands that bypass the queue */
   tn_card_modules kernels;
-  bool roomy[TN_CARD_COUNT];   /* make_room was there */
+  bool roomy[TN_CARD_COUNT];   /* make_room has been called */
   card_memory *memory;     /* on the card */
   const char *failure;
   uint64_t queued;         /* kernels and copies so far */
-  uint64_t queued_before;  /* of them before tn_card_queue_after */
-  struct tn_resident *residents;   /* a list: resident.c */
+  uint64_t queued_before;  /* the same at the last tn_card_queue_after */
+  struct tn_resident *residents;   /* linked list: resident.c */
 };
 
 static tn_cu_pointer at(const void *memory) { return (tn_cu_pointer)(uintptr_t)memory; }
 
-/* ---- which there are ---- */
+/* ---- listing ---- */
 static const char *judge(const tn_card_info *info) {
   if (tn_card_module_count() == 0) return "this build has no GPU kernels: clang-19 was missing";
   return info->major < OLDEST_MAJOR ? "the GPU is too old: compute capability 8.0 is needed" : NULL;
@@ -79,7 +79,7 @@ int tn_card_list(tn_card_info *cards, const char **why) {
 }
 
 /* ---- failing ---- */
-/* The first failure is kept: what follows is its consequence. */
+/* Keeps the first failure: later ones follow from it. */
 static bool check(tn_card *card, int error) {
   if (error && !card->failure) card->failure = tn_cu_error(&card->cu, error);
   return !card->failure;
@@ -102,8 +102,8 @@ static bool load_kernels(tn_card *card) {
   return check(card, tn_card_modules_load(&card->kernels, &card->cu));
 }
 
-/* Beyond 48 KB a kernel's blocks must be allowed to have it. As much of a multiprocessor's near memory as can
- * be is shared memory then: several blocks are there at a time. */
+/* A kernel needs permission for more than 48 KB of shared memory per block. It then also gets the largest
+ * shared part of the L1 cache, so that several blocks fit on a multiprocessor. */
 static bool make_room(tn_card *card, tn_card_kernel kernel, int room) {
   if (room <= TN_CU_ROOM_AT_ONCE || card->roomy[kernel]) return true;
   card->roomy[kernel] = true;
@@ -173,7 +173,7 @@ tn_card_queue *tn_card_queue_of(tn_card *card) { return &card->queue; }
 tn_resident **tn_card_residents(tn_card *card) { return &card->residents; }
 
 /* ---- memory ---- */
-/* Having none left is no failure of the card. */
+/* Running out of memory is not a failure of the card. */
 static bool got(tn_card *card, int error) {
   if (error && error != TN_CU_OUT_OF_MEMORY) check(card, error);
   return error == 0;
@@ -227,7 +227,7 @@ bool tn_card_clear(tn_card *card, void *memory, size_t bytes) {
 }
 
 /* ---- waiting ---- */
-/* Longer and longer, so that a long wait costs nothing and a short one is not prolonged by much. */
+/* Sleeps for a fraction of the time waited so far: a long wait costs little, a short one ends promptly. */
 static void rest(double waited) {
 #if defined(__linux__)
   struct timespec pause = { .tv_nsec = waited < 1 ? (long)(waited * 3e7) : 30000000 };
@@ -237,7 +237,7 @@ static void rest(double waited) {
 #endif
 }
 
-/* One byte tells it: kinds of faults are small numbers, and the least byte of a number comes first. */
+/* Writes one byte: fault kinds are below 256, and the card is little-endian. */
 static bool interrupt(tn_card *card, card_fault *fault) {
   _Static_assert(TN_FAULT_INTERRUPTED < 256, "a byte holds it");
   return check(card, card->cu.clear(at(&fault->kind), TN_FAULT_INTERRUPTED, 1, card->aside)) &&

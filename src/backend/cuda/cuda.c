@@ -1,14 +1,14 @@
-/* backend/cuda/cuda.c: the back end of NVIDIA's cards.
+/* backend/cuda/cuda.c: the back end for NVIDIA cards.
  *
  *   kernels/       what runs on the card, in plain C: PTX by clang, host functions for tests
  *   elementwise.c, matmul.c, windows.c, move.c, reduce.c, rows.c, attention.c
- *                  the kernels of the table: what a call means to a card
+ *                  the kernels of the table: they turn a call into launches
  *   views.c        views and launches
  *   driver.c       libcuda, found at run time
  *   modules.c      loading the kernels
  *   card.c         a card: its memory, its queue
  *
- * Every kernel gives the bits of ref; tests/ops/card.c compares them on the host, and on a card. */
+ * Every kernel gives the same bits as ref; tests/ops/card.c compares them on the host, and on a card. */
 #include "backend/cuda/internal.h"
 
 #define TN_OP(id, ...) [TN_OP_##id] = __VA_ARGS__,

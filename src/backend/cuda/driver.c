@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* POSIX lets a function travel as a pointer to data; C does not, so the bytes are copied. */
+/* POSIX lets a function pointer pass as a data pointer; C does not, so the bytes are copied. */
 static int find_all(void *library, tn_cu *cu) {
   int missing = 0;
   void *found;

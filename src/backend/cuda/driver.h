@@ -1,6 +1,6 @@
-/* backend/cuda/driver.h: the part of NVIDIA's driver that is used, found when it is asked for.
+/* backend/cuda/driver.h: the functions used from NVIDIA's driver, looked up at run time.
  *
- * libcuda.so.1 comes with the driver and is not there on most machines, so nothing links with it. */
+ * libcuda.so.1 comes with the driver and most machines lack it, so nothing links with it. */
 #ifndef TN_BACKEND_CUDA_DRIVER_H
 #define TN_BACKEND_CUDA_DRIVER_H
 
@@ -17,7 +17,7 @@ typedef struct tn_cu_node *tn_cu_node;         /* of a graph */
 typedef struct tn_cu_program *tn_cu_program;   /* a graph that can be launched */
 typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
 
-/* name in libcuda, its arguments; each returns 0 or the number of an error */
+/* name, symbol in libcuda, arguments; each returns 0 or an error number */
 #define TN_CU_FUNCTIONS(X)                                                                                  \
   X(init, "cuInit", unsigned flags)                                                                         \
   X(error_text, "cuGetErrorString", int error, const char **text)                                           \
@@ -64,12 +64,12 @@ typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
 
 #define TN_CU_OUT_OF_MEMORY 2
 #define TN_CU_NOT_FOUND 500        /* a module has no such kernel */
-#define TN_CU_NOT_READY 600        /* a stream still works */
-#define TN_CU_CAPTURE_RELAXED 2    /* of capture_begin: other calls may continue meanwhile */
-#define TN_CU_CAPTURE_SET 1        /* of capture_after: these nodes in place of those that it was */
-#define TN_CU_ROOM 8               /* of function_set: the most shared memory that launches ask for */
-#define TN_CU_SHARED_PART 9        /* percent of the near memory that is to be shared memory */
-#define TN_CU_ROOM_AT_ONCE (48 << 10)   /* without asking */
+#define TN_CU_NOT_READY 600        /* the stream is still busy */
+#define TN_CU_CAPTURE_RELAXED 2    /* for capture_begin: other calls may continue meanwhile */
+#define TN_CU_CAPTURE_SET 1        /* for capture_after: replaces the dependencies */
+#define TN_CU_ROOM 8               /* for function_set: the limit of shared memory per launch */
+#define TN_CU_SHARED_PART 9        /* for function_set: percent of the L1 cache used as shared memory */
+#define TN_CU_ROOM_AT_ONCE (48 << 10)   /* allowed without TN_CU_ROOM */
 #define TN_CU_CAPABILITY_MAJOR 75   /* attributes of a device */
 #define TN_CU_CAPABILITY_MINOR 76
 #define TN_CU_MULTIPROCESSORS 16
@@ -80,8 +80,8 @@ typedef struct {
 #undef TN_CU_POINTER
 } tn_cu;
 
-/* Finds and starts the driver. False with *why, which stays valid: there is none, or it refuses. */
+/* Loads and initialises the driver. False with *why, which stays valid: it is missing or refuses. */
 bool tn_cu_open(tn_cu *cu, const char **why);
-/* What the driver calls an error. */
+/* The driver's text for an error. */
 const char *tn_cu_error(const tn_cu *cu, int error);
 #endif

@@ -1,4 +1,4 @@
-/* backend/cuda/elementwise.c: elementwise operations and programs, and tensors from nothing. */
+/* backend/cuda/elementwise.c: elementwise operations and programs, fills, iota and random tensors. */
 #include <string.h>
 
 #include "backend/cuda/internal.h"
@@ -32,19 +32,19 @@ static void see(const tn_kernel_call *call, card_elementwise_arguments *a) {
 
 /* ---- programs of f32 and bool: kernels/chain.c ---- */
 #define CHAIN_THREADS 128
-#define CHAIN_EACH 8       /* elements of a thread */
-#define CHAIN_BLOCKS 1848  /* twice what a large card works on at a time */
+#define CHAIN_EACH 8       /* elements per thread */
+#define CHAIN_BLOCKS 1848  /* twice the blocks that a large card runs at a time */
 #define CHAIN_ROUNDS 4
 #define NOWHERE (-1)
 
 typedef struct {
   const card_elementwise_arguments *program;
   card_chain_arguments *to;
-  int place[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];   /* of a register: a slot, or from elsewhere */
+  int place[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];   /* per register: its slot, or another source */
   int last_use[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];
   bool taken[CARD_SLOTS];
-  int most;                /* slots at a time */
-  int scalars;             /* operands of one element */
+  int most;                /* slots in use at a time, at most */
+  int scalars;             /* operands with one element */
 } chain;
 
 static bool is_word(int dtype) { return dtype == TN_F32 || dtype == TN_BOOL; }
@@ -118,13 +118,13 @@ static int code_of(const chain *c, const card_step *step) {
   return from_truth ? CARD_OF_TRUTHS + step->op : step->op;
 }
 
-/* Slots of what is needed no more are free for the result: a step reads before it writes. */
+/* Frees slots whose last use is step s. The result may take one: a step reads before it writes. */
 static void free_slots(chain *c, int s) {
   for (int r = c->program->operand_count; r < c->program->operand_count + s; r++)
     if (c->last_use[r] == s && c->place[r] >= 0 && c->place[r] < CARD_SLOTS) c->taken[c->place[r]] = false;
 }
 
-/* The result of step s stays with the thread if the step that comes next alone needs it. */
+/* The result of step s needs no slot if only the next step reads it. */
 static bool add_link(chain *c, int s) {
   const card_step *step = &c->program->step[s];
   int operands = c->program->operand_count, result = operands + s, before = c->to->link_count;
@@ -144,7 +144,7 @@ static bool add_link(chain *c, int s) {
 }
 
 /* ---- short ones: kernels/brief.c ---- */
-#define BRIEF_COUNT ((int64_t)1 << 18)   /* elements; of more, chain.c brings the next while it computes */
+#define BRIEF_COUNT ((int64_t)1 << 18)   /* elements; above it, chain.c prefetches */
 #define BRIEF_THREADS 128
 
 static bool is_brief_code(int code) {
@@ -167,7 +167,7 @@ static bool is_brief(const card_chain_arguments *a, int slots, int scalars) {
   return fits;
 }
 
-/* Whether the program is one for chain.c; then it is there. */
+/* Translates the program for chain.c. False if chain.c cannot run it. */
 static bool chain_of(const card_elementwise_arguments *program, card_chain_arguments *to) {
   chain c = { .program = program, .to = to };
   int numbers = 0;
@@ -200,7 +200,7 @@ static bool chain_of(const card_elementwise_arguments *program, card_chain_argum
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Blocks of several rounds, once there are enough of them to keep a card busy. */
+/* Blocks run several rounds once there are enough blocks to fill a card. */
 static bool run_chain(const tn_kernel_call *call, card_chain_arguments *a) {
   if (a->brief) {
     int64_t threads = (a->shape.count + 3) / 4, blocks = (threads + BRIEF_THREADS - 1) / BRIEF_THREADS;
@@ -261,14 +261,14 @@ bool tn_card_fill(const tn_kernel_call *call, const tn_view *out, double number)
 
 bool tn_cuda_fill(const tn_kernel_call *call) { return tn_card_fill(call, call->out, call->attrs->number); }
 
-/* How many elements the axes hold together. Below 2^53, so a double has it exactly. */
+/* Number of elements along the axes. It is below 2^53, so a double holds it exactly. */
 bool tn_cuda_count(const tn_kernel_call *call) {
   int64_t count = 1;
   for (int k = 0; k < call->attrs->axis_count; k++) count *= call->in[0].dim[call->attrs->axes[k]];
   return tn_card_fill(call, call->out, (double)count);
 }
 
-/* The axis must not be merged away, so the view is taken as it is. */
+/* The axis must not be merged with others, so the view is passed as it is. */
 bool tn_cuda_iota(const tn_kernel_call *call) {
   const tn_view *out = call->out;
   card_iota_arguments a = { .axis = call->attrs->axis, .shape = tn_card_shape(out->rank, out->dim),

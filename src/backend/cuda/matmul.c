@@ -1,10 +1,10 @@
 /* backend/cuda/matmul.c: matmul.
  *
- * Products of f32 go by tiles of several sizes (kernels/tiles.def). Which one decides how long a product
- * takes and never its bits, so the shape alone chooses. */
+ * f32 products use tiles of several sizes (kernels/tiles.def). The tile affects the speed and never the bits,
+ * so shapes and strides alone choose it. */
 #include "backend/cuda/internal.h"
 
-#define TILE 64            /* of the kernels of other dtypes: kernels/matmul.c */
+#define TILE 64            /* of the other dtypes: kernels/matmul.c */
 #define BLOCKS_AT_ONCE INT32_MAX
 #define MULTIPROCESSORS 132   /* of the card that the tiles were measured on */
 #define MANY_ROUNDS 3
@@ -25,8 +25,8 @@ const tn_card_tile *tn_card_tile_at(int index) {
 
 static int64_t parts(int64_t length, int64_t tile) { return (length + tile - 1) / tile; }
 
-/* ---- what the kernel is told ---- */
-/* The leading axes are those of the result; the last two are told by themselves. */
+/* ---- arguments ---- */
+/* The leading axes, broadcast to those of the result; the last two axes are passed separately. */
 static tn_view leading(const tn_view *operand, const tn_view *out) {
   tn_shape shape = tn_view_shape(out);
   for (int axis = 1; axis <= 2; axis++) shape.dim[shape.rank - axis] = operand->dim[operand->rank - axis];
@@ -50,7 +50,7 @@ static card_matmul_arguments arguments_of(const tn_view *x, const tn_view *y, co
   };
 }
 
-/* Whether 16 bytes can be moved at a time: elements lie side by side, and rows and matrices begin well. */
+/* Whether four elements can be moved as 16 bytes: they are contiguous, and rows and matrices are aligned. */
 static bool by_runs(const card_operand *matrix, const card_shape *batch, int64_t row, int64_t column) {
   bool aligned = column == 4 && row % 16 == 0 && (uintptr_t)matrix->data % 16 == 0;
   for (int axis = 0; axis < batch->rank; axis++) aligned = aligned && matrix->stride[axis] % 16 == 0;
@@ -59,7 +59,7 @@ static bool by_runs(const card_operand *matrix, const card_shape *batch, int64_t
 
 static int64_t size(int64_t x) { return x < 0 ? -x : x; }
 
-/* `across` are the bytes from place to place, `along` those from step to step of k. */
+/* Strides in bytes: `across` between rows of x or columns of y, `along` between steps of k. */
 static int32_t kind_of(const card_operand *matrix, const card_shape *batch, int64_t across, int64_t along,
                        int64_t steps) {
   if (by_runs(matrix, batch, along, across)) return CARD_RUNS;
@@ -67,14 +67,14 @@ static int32_t kind_of(const card_operand *matrix, const card_shape *batch, int6
   return size(across) < size(along) ? CARD_ACROSS : CARD_ALONG;
 }
 
-/* ---- which tile ---- */
-/* Where the last tile begins must suit how the operand is read. */
+/* ---- choosing a tile ---- */
+/* The last tile ends at the matrix's edge; its start must be aligned for the way the operand is read. */
 static bool side_fits(int32_t kind, int64_t count, int64_t tile) {
   if (count < tile || (kind != CARD_RUNS && kind != CARD_LINES)) return false;
   return kind == CARD_LINES || (count - tile) % 4 == 0;
 }
 
-/* Of the kernels rr, ra, ar, aa. */
+/* Index into the kernels rr, ra, ar, aa. */
 static int way_of(const card_matmul_arguments *a) {
   return 2 * (a->x_kind == CARD_LINES) + (a->y_kind == CARD_LINES);
 }
@@ -84,8 +84,8 @@ static bool fits(const tn_card_tile *tile, const card_matmul_arguments *a) {
   return way_of(a) < tile->ways && side_fits(a->x_kind, a->m, tile->m) && side_fits(a->y_kind, a->n, tile->n);
 }
 
-/* How long a step of k takes on the multiprocessor that has most tiles, and ends last. It works on several
- * at a time; of many rounds the last one matters little. */
+/* Time per step of k on the multiprocessor with most tiles, which ends last. It runs several blocks at a
+ * time; after many rounds the partial last one is negligible. */
 static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
   int64_t blocks = a->batch.count * parts(a->m, tile->m) * parts(a->n, tile->n);
   int64_t most = parts(blocks, MULTIPROCESSORS), whole = most / tile->blocks, left = most % tile->blocks;
@@ -137,8 +137,8 @@ static void set_rest(card_matmul_arguments *a, const char *data, int64_t row, in
   a->rest_runs = column == 4 && row % 16 == 0 && (uintptr_t)data % 16 == 0;
 }
 
-/* out = p - scale * (x y): TN_FUSION_DESCENT. An element of p is read where its sum ends, so the result may
- * be p's memory. */
+/* out = p - scale * (x y): TN_FUSION_DESCENT. An element of p is read just before it is written, so the
+ * result may share p's memory. */
 bool tn_cuda_descent(const tn_kernel_call *call) {
   const tn_view *p = &call->in[2];
   card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
@@ -149,7 +149,7 @@ bool tn_cuda_descent(const tn_kernel_call *call) {
   return launch_tiles(call, tile_for(&a), &a);
 }
 
-/* out = x y + bias, and relu of it: TN_FUSION_BIAS, TN_FUSION_BIAS_RELU. */
+/* out = x y + bias, or relu of that: TN_FUSION_BIAS, TN_FUSION_BIAS_RELU. */
 static bool with_bias(const tn_kernel_call *call, card_end_kind end) {
   card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
   look(&a);

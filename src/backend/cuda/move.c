@@ -1,4 +1,4 @@
-/* backend/cuda/move.c: the same elements in other places, and places that several elements meet in. */
+/* backend/cuda/move.c: copies, gather, scatter and windows. */
 #include <string.h>
 
 #include "backend/cuda/internal.h"
@@ -9,7 +9,7 @@ static tn_card_views see_one(const tn_view *view) {
   return seen;
 }
 
-/* Equal shapes are merged together, which leaves fewer axes to go through. */
+/* Equal shapes are merged together, which leaves fewer axes. */
 bool tn_card_move(const tn_kernel_call *call, const tn_view *out, const tn_view *x) {
   tn_shape to = tn_view_shape(out), from = tn_view_shape(x);
   card_move_arguments a;
@@ -33,7 +33,7 @@ bool tn_cuda_copy(const tn_kernel_call *call) {
   return tn_card_move(call, call->out, &x);
 }
 
-/* x lands in a view of the result that leaves out what stays zero. */
+/* x is copied into a view of the result that skips the padding. */
 bool tn_cuda_pad(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0];
   tn_view inner = *call->out;
@@ -71,8 +71,8 @@ bool tn_card_check_index(const tn_kernel_call *call, const tn_view *index, int64
   return tn_card_launch_blocks(call, TN_CARD_check_index, seen.shape.count > 0, threads, &a.start, sizeof a);
 }
 
-/* The operand by the axes of [before..., i..., after...]: a view with stride 0 along those it lacks. `x` has
- * one axis where `i` stands; that one is left out. */
+/* The operand viewed by the axes [before..., i..., after...], with stride 0 along the axes of the index i. x
+ * has one axis in place of i; it is left out. */
 static tn_view by_slices(const tn_view *whole, const tn_view *x, int axis, int index_rank) {
   tn_view view = *whole;
   view.data = x->data, view.dtype = x->dtype;
@@ -83,7 +83,7 @@ static tn_view by_slices(const tn_view *whole, const tn_view *x, int axis, int i
   return view;
 }
 
-/* The index by the same axes. */
+/* The index viewed by the same axes. */
 static tn_view by_entries(const tn_view *whole, const tn_view *index, int axis) {
   tn_view view = *whole;
   view.data = index->data, view.dtype = index->dtype;
@@ -105,7 +105,7 @@ bool tn_cuda_gather(const tn_kernel_call *call) {
   return tn_card_launch(call, TN_CARD_gather, a.shape.count, &a.start, sizeof a);
 }
 
-/* x and the result without the axis, y without the axes of the index: the columns. */
+/* The columns: x and the result without the axis, y without the axes of the index. */
 static void see_columns(const tn_kernel_call *call, int axis, card_scatter_arguments *a) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2];
   bool of_x[TN_RANK_LIMIT] = { 0 }, of_y[TN_RANK_LIMIT] = { 0 };
@@ -121,7 +121,7 @@ static void see_columns(const tn_kernel_call *call, int axis, card_scatter_argum
 }
 
 /* ---- many rows ---- */
-/* Below, every row looks through the whole index; from here on sorting takes less. */
+/* With fewer rows or entries, every row scans the whole index; from these on, sorting is faster. */
 #define SORTED_ROWS 256
 #define SORTED_ENTRIES 64
 

@@ -6,7 +6,7 @@
 /* ---- joining rows ---- */
 static int64_t parts(int64_t count) { return (count + CARD_CHUNK - 1) / CARD_CHUNK; }
 
-/* What chunks leave, and what joining them once leaves: read and written in turns. */
+/* Partial results of the chunks, and of one round of joining; later rounds alternate between the two. */
 size_t tn_card_join_scratch(int64_t rows, int64_t length, size_t element) {
   int64_t chunks = parts(length);
   return chunks > 1 ? (size_t)(rows * (chunks + parts(chunks))) * element : 0;
@@ -39,14 +39,14 @@ static bool join_chunks(const tn_kernel_call *call, const card_reduce_arguments 
   return true;
 }
 
-/* Whether threads that take neighbouring rows read neighbouring memory. */
+/* Whether neighbouring rows are adjacent in memory. */
 static bool side_by_side(const card_reduce_arguments *a) {
   return a->kind == CARD_ADD && a->along.rank == 1 && a->rows.rank > 0 && a->rows.count >= CARD_WARP &&
          a->row.stride[a->rows.rank - 1] == a->row.bytes && a->x.stride[0] != a->row.bytes;
 }
 
-/* Rows whose elements lie side by side: kernels/reduce_lines.c. A block joins 512 chunks, or several rows of
- * at most 16. */
+/* Rows with contiguous elements: kernels/reduce_lines.c. A block reduces 512 chunks, or several rows of at
+ * most 16 chunks. */
 #define LINE_CHUNKS 16
 
 static bool are_lines(const card_reduce_arguments *a, tn_dtype dtype) {
@@ -91,7 +91,7 @@ static bool of_nothing(const tn_kernel_call *call) {
   return false;
 }
 
-/* The result without the axes of length 1 that keepdims has left. */
+/* The result without the axes of length 1 that keepdims keeps. */
 static tn_view result_by_rows(const tn_kernel_call *call, const bool *marked, const tn_view *rows) {
   if (!call->attrs->keepdims) return *call->out;
   tn_view out = tn_card_axes(call->out, marked, false);

@@ -1,6 +1,6 @@
-/* backend/cuda/resident.c: tensors of the host that live on a card.
+/* backend/cuda/resident.c: tensors of the host with a copy on a card.
  *
- * All tensors of one owner are one piece of the card's memory, so that keeping them is one copy. */
+ * All tensors of one owner share one allocation on the card, so that keeping them is one copy. */
 #include "backend/cuda/resident.h"
 
 #define ALIGNMENT 256   /* of tensors on the card */

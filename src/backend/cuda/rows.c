@@ -1,4 +1,4 @@
-/* backend/cuda/rows.c: softmax, log_softmax, layer_norm and cross entropy: a block for each row. */
+/* backend/cuda/rows.c: softmax, log_softmax, layer_norm and cross entropy: one block per row. */
 #include "backend/cuda/internal.h"
 
 #define BLOCKS 1024   /* that rows of many chunks have room for their sums in scratch */
@@ -10,14 +10,14 @@ size_t tn_card_rows_scratch(int64_t rows, int64_t length, size_t element) {
   return chunks_of(length) > CARD_CHUNK ? (size_t)(blocks * chunks_of(length)) * element : 0;
 }
 
-/* A warp where a row has one or two chunks, half a warp for each chunk where it has more. */
+/* A warp for a row of one or two chunks, half a warp per chunk for more. */
 static int threads_for(int64_t length) {
   int threads = CARD_WARP;
   while (threads < CARD_BLOCK && threads * 16 < length) threads *= 2;
   return threads;
 }
 
-/* kernels/lines.h: the rows that stay in registers. */
+/* Rows that stay in registers: kernels/lines.h. */
 #define LINE_CHUNKS 16
 
 static bool are_lines(const card_rows_arguments *a, tn_dtype dtype) {
@@ -87,7 +87,7 @@ bool tn_cuda_layer_norm(const tn_kernel_call *call) {
   return launch(call, &a, call->out->dtype);
 }
 
-/* In scratch: the losses of the rows, then what launching and joining need, one after the other. */
+/* Scratch: the loss of each row, then the scratch of the launch, which the reduction reuses. */
 bool tn_cuda_cross_entropy(const tn_kernel_call *call) {
   const tn_view *logits = &call->in[0], *labels = &call->in[1];
   int last = logits->rank - 1;

@@ -1,17 +1,16 @@
-/* backend/cuda/straight.c: finds the elementwise programs that have code of their own (kernels/straight.c).
+/* backend/cuda/straight.c: finds the elementwise programs that have compiled code (kernels/straight.c).
  *
- * A program is first written as programs.def writes them: steps without the constants among them, and
- * operands, scalars and constants numbered in the order in which steps first name them. Then it is compared
- * with the rows of that table. */
+ * A program is normalised to the form of programs.def: constants are not steps, and operands, scalars and
+ * constants are numbered in the order of first use. Then it is compared with the rows of that table. */
 #include <string.h>
 
 #include "backend/cuda/internal.h"
 #include "op/scalar.h"
 
 #define THREADS 256
-#define EACH 8   /* elements of a thread */
+#define EACH 8   /* elements per thread */
 
-/* What a step works on: one of these, + its number. */
+/* An input of a step: one of these plus its number. */
 enum { OPERAND = 0, SCALAR = 64, NUMBER = 128, RESULT = 192 };
 
 typedef struct {
@@ -37,14 +36,14 @@ static const known programs[] = {
 #include "backend/cuda/kernels/programs.def"
 };
 
-/* ---- writing a program down ---- */
+/* ---- normalising ---- */
 #define PLACES (TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT)
 
 typedef struct {
   const card_elementwise_arguments *from;
   card_straight_arguments *to;
   known program;
-  int name[PLACES];   /* by operand and step, what the table calls it; -1: nothing yet */
+  int name[PLACES];   /* per operand and step: its name in the table; -1: none yet */
   int scalars, numbers;
 } writer;
 
@@ -54,7 +53,7 @@ static bool is_scalar(const card_shape *shape, const card_operand *x) {
   return true;
 }
 
-/* Rows of fours: `x` has them side by side and well aligned, or is the same along a row. */
+/* Whether the elements of each row of `x` are contiguous and aligned to 16 bytes, or all the same. */
 static bool lies_well(const card_shape *shape, const card_operand *x, card_straight_operand *out) {
   int last = shape->rank - 1;
   *out = (card_straight_operand){ .data = x->data, .row = last > 0 ? x->stride[0] : 0,
@@ -85,7 +84,7 @@ static bool name_number(writer *w, int step) {
   return true;
 }
 
-/* The name of what a step reads, which gets one where it is named first. */
+/* The name of a step's input; assigns one at the first use. */
 static bool name_of(writer *w, int place, uint8_t *name) {
   int step = place - w->from->operand_count;
   bool ok = w->name[place] >= 0 || (step < 0 ? name_operand(w, place) : name_number(w, step));

@@ -1,9 +1,9 @@
-/* backend/cuda/views.c: views as a card sees them, and launches. */
+/* backend/cuda/views.c: views as kernels take them, and launches. */
 #include <string.h>
 
 #include "backend/cuda/internal.h"
 
-#define BLOCK_LIMIT 65535   /* threads continue with further elements, so more blocks are never needed */
+#define BLOCK_LIMIT 65535   /* threads loop over further elements, so more blocks are never needed */
 
 card_shape tn_card_shape(int rank, const int64_t *dim) {
   card_shape shape = { .count = 1, .rank = rank };
@@ -14,7 +14,7 @@ card_shape tn_card_shape(int rank, const int64_t *dim) {
   shape.narrow = shape.count <= INT32_MAX;
   for (int axis = 0; axis < rank && shape.narrow && shape.count > 0; axis++) {
     uint64_t length = (uint64_t)dim[axis];
-    int bits = 0;                       /* 2^bits is the first power of two that is no less */
+    int bits = 0;                       /* 2^bits >= length, as small as possible */
     while (length > UINT64_C(1) << bits) bits++;
     if (length == 1) continue;
     shape.shift[axis] = (uint8_t)(bits - 1);
@@ -23,14 +23,14 @@ card_shape tn_card_shape(int rank, const int64_t *dim) {
   return shape;
 }
 
-/* Whether the outer axis of these strides and the axis of that length are one run in every view. */
+/* Whether an axis with these strides is contiguous with the inner axis of that length in every view. */
 static bool continues(const tn_view *const *views, int count, int axis, const int64_t *stride, int64_t dim) {
   for (int k = 0; k < count; k++)
     if (stride[k] != views[k]->stride[axis] * dim) return false;
   return true;
 }
 
-/* From the last axis to the first; lengths of 1 vanish. Filled in backwards, then reversed. */
+/* Goes from the last axis to the first and drops axes of length 1. Filled in backwards, then reversed. */
 void tn_card_see(const tn_view *const *views, int count, tn_card_views *out) {
   int64_t dim[TN_RANK_LIMIT], forward[TN_RANK_LIMIT];   /* from the last axis on; from the first */
   int from[TN_RANK_LIMIT], rank = 0;

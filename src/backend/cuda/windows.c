@@ -1,15 +1,15 @@
-/* backend/cuda/windows.c: products of windows that are read in their images: TN_FUSION_WINDOWS.
+/* backend/cuda/windows.c: convolutions that read windows directly from the images: TN_FUSION_WINDOWS.
  *
  *   patches x, w -> out   a convolution: rows of the matrix are windows
  *   matmul x, g -> out    the gradient of its weights: columns are windows
  *
- * with the attributes of patches. Tiles are those of matmul.c that suit operands of any kind. */
+ * The attributes are those of patches. Tiles are those of matmul.c that accept any operand layout. */
 #include "backend/cuda/internal.h"
 
 #define MULTIPROCESSORS 132   /* as in matmul.c */
 
 static const struct {
-  tn_card_kernel of_matrices;   /* the tile's kernel of matmul.c */
+  tn_card_kernel of_matrices;   /* the matmul.c kernel of the same tile */
   tn_card_kernel kernel;
   bool turned;
 } kernels[] = {
@@ -28,14 +28,14 @@ static const tn_card_tile *tile_of(int kernel) {
 
 static int64_t parts(int64_t length, int64_t tile) { return (length + tile - 1) / tile; }
 
-/* How long a step of k takes. */
+/* Time per step of k. */
 static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
   int64_t blocks = parts(a->m, tile->m) * parts(a->n, tile->n);
   double filled = tile->full * (double)parts(blocks, MULTIPROCESSORS);
   return filled > tile->alone ? filled : tile->alone;
 }
 
-/* ---- what the kernel is told ---- */
+/* ---- arguments ---- */
 static card_windows windows_of(const tn_view *image, const tn_attrs *attrs) {
   card_windows w = { .height = (int32_t)image->dim[1], .width = (int32_t)image->dim[2],
                      .channels = (int32_t)image->dim[3], .columns = attrs->window[1] };

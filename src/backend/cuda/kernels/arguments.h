@@ -1,11 +1,11 @@
-/* backend/cuda/kernels/arguments.h: what the host hands to a kernel.
+/* backend/cuda/kernels/arguments.h: the arguments of kernels.
  *
- * Both sides read these structs, so they have the same layout on both: 64-bit
- * pointers and lengths, 32-bit numbers. A card takes at most 4,096 bytes of them.
+ * Host and card share these structs, so the layout must be the same on both: 64-bit
+ * pointers and lengths, 32-bit numbers. A card takes at most 4,096 bytes of arguments.
  *
  * A view is split: card_shape has the lengths that several operands share, and
- * card_operand the strides of one of them, in bytes. The host merges axes that
- * are contiguous, so most shapes here have one axis. */
+ * card_operand the strides of one of them, in bytes. The host merges contiguous
+ * axes, so most shapes here have one axis. */
 #ifndef TN_BACKEND_CUDA_KERNELS_ARGUMENTS_H
 #define TN_BACKEND_CUDA_KERNELS_ARGUMENTS_H
 
@@ -26,10 +26,10 @@
 typedef struct {
   int64_t kind;                 /* tn_fault_kind; 0: none */
   int64_t op, axis, got, expected;
-  int64_t step;                 /* of the queue: which call it was */
+  int64_t step;                 /* of the queue: identifies the call */
 } card_fault;
 
-/* What every kernel gets first. */
+/* The first argument of every kernel. */
 typedef struct {
   card_fault *fault;
   int64_t step;
@@ -39,14 +39,14 @@ typedef struct {
   int64_t count;                /* elements */
   int32_t rank, narrow;         /* narrow: 31 bits hold the count */
   int64_t dim[TN_RANK_LIMIT];
-  uint32_t magic[TN_RANK_LIMIT];   /* of a narrow one: what divides by a length (view.h); 0: by 1 */
+  uint32_t magic[TN_RANK_LIMIT];   /* if narrow: constants to divide by a length (view.h); 0: by 1 */
   uint8_t shift[TN_RANK_LIMIT];
 } card_shape;
 
 typedef struct {
   char *data;
   int32_t dtype, bytes;         /* of an element */
-  int64_t stride[TN_RANK_LIMIT];   /* bytes from one place of an axis of the shape to the next */
+  int64_t stride[TN_RANK_LIMIT];   /* bytes between neighbours along an axis of the shape */
 } card_operand;
 
 /* ---- elementwise ---- */
@@ -64,18 +64,18 @@ typedef struct {
   card_step step[TN_FUSED_STEP_LIMIT];
 } card_elementwise_arguments;
 
-/* The same for programs of f32 and bool, eight elements at a time. What a step reads is in a slot, or comes
- * from elsewhere: the step before it, a constant, an operand of one element. */
+/* The same for programs of f32 and bool, eight elements at a time. A step reads a slot, the result of the
+ * step before, a constant, or an operand with one element. */
 #define CARD_SLOTS 8
-#define CARD_LAST 255           /* the step before; of `to`: no slot */
-#define CARD_NUMBER 128         /* + which constant */
-#define CARD_SCALAR 64          /* + which operand of one element */
-/* How an operand's four elements lie: side by side and well aligned; all the same one; at the stride of the
- * last axis; each somewhere. */
+#define CARD_LAST 255           /* the step before; as `to`: no slot */
+#define CARD_NUMBER 128         /* plus the number of the constant */
+#define CARD_SCALAR 64          /* plus the number of the operand with one element */
+/* Layout of four elements of an operand: contiguous and aligned; all the same one; with the stride of the
+ * last axis; each computed. */
 typedef enum { CARD_FOUR, CARD_SAME, CARD_STEPPED, CARD_APART } card_four_kind;
 
 typedef struct {
-  uint16_t code;                /* the operation; CARD_OF_TRUTHS + it: on bools; or one of those below */
+  uint16_t code;                /* an operation; CARD_OF_TRUTHS + it: on bools; or one of those below */
   uint8_t in[3], to;
 } card_link;
 enum { CARD_OF_TRUTHS = 256, CARD_TO_TRUTH = 512, CARD_TO_NUMBER, CARD_CHOOSE, CARD_KEEP };
@@ -86,7 +86,7 @@ typedef struct {
   card_operand out, in[CARD_SLOTS];        /* operand k goes to slot k */
   uint8_t kind[CARD_SLOTS], out_kind;      /* card_four_kind */
   int32_t operand_count, link_count;
-  int32_t twice;                           /* it needs half of the slots at most */
+  int32_t twice;                           /* it needs at most half of the slots */
   int32_t brief;                           /* for brief.c */
   int64_t rounds;                          /* of a block, each of eight elements for every thread */
   const char *scalar[TN_FUSED_OPERAND_LIMIT];
@@ -95,17 +95,17 @@ typedef struct {
   card_link link[TN_FUSED_STEP_LIMIT + 1];
 } card_chain_arguments;
 
-/* What brief.c can do of them: so many slots, operands of one element and links; these operations, and
- * CARD_CHOOSE and CARD_KEEP. */
+/* Limits of brief.c: slots, operands with one element, links. It has these operations, CARD_CHOOSE and
+ * CARD_KEEP. */
 #define CARD_BRIEF_SLOTS 4
 #define CARD_BRIEF_SCALARS 2
 #define CARD_BRIEF_LINKS 8
 #define CARD_BRIEF_OPERATIONS(UNARY, BINARY, COMPARE) \
   UNARY(RELU) UNARY(SQRT) BINARY(ADD) BINARY(SUB) BINARY(MUL) BINARY(DIV) COMPARE(GT)
 
-/* And programs that are known when kernels are compiled (programs.def), or one of these operations. */
-#define CARD_STRAIGHT_OPERANDS 4   /* of several elements */
-#define CARD_STRAIGHT_SCALARS 3    /* operands of one */
+/* Programs known when kernels are compiled (programs.def), or one of these operations. */
+#define CARD_STRAIGHT_OPERANDS 4   /* with several elements */
+#define CARD_STRAIGHT_SCALARS 3    /* operands with one element */
 #define CARD_STRAIGHT_NUMBERS 4
 #define CARD_STRAIGHT_STEPS 16
 #define CARD_STRAIGHT_OPERATIONS(UNARY, BINARY)                                                    \
@@ -145,7 +145,7 @@ typedef struct {
   card_shape shape;
   card_operand out;
   const int64_t *key;
-  const uint64_t *shift;        /* random words to skip, known when it runs */
+  const uint64_t *shift;        /* random words to skip, known at run time */
   uint64_t index;
   int32_t normal;
 } card_random_arguments;
@@ -158,8 +158,8 @@ typedef struct {
   card_operand to, from;
 } card_move_arguments;
 
-/* out[p] = x[p, index[p]]: all operands are seen by the shape of the result; axes that one lacks have
- * stride 0. */
+/* out[p] = x[p, index[p]]. All operands are viewed by the shape of the result, with stride 0 along axes they
+ * lack. */
 typedef struct {
   card_start start;
   card_shape shape;

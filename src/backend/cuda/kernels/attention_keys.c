@@ -44,7 +44,7 @@ CARD_INLINE CARD_NEAR float *tile_at(int i, int j) {
 CARD_INLINE bool sees(const place *p, int i, int j) {
   return is_open(p->a, p->query + first_row() + 8 * i, p->key + first_column() + j * CARD_LANES);
 }
-/* What attention_queries has kept of row i of a thread. */
+/* What attention_queries has stored for row i of a thread. */
 CARD_INLINE card_run kept_of(int i) { return run_at(KEPT_AT + (first_row() + 8 * i) * CARD_ATTENTION_KEPT); }
 
 CARD_INLINE void bring_kept(const place *p, int queries) {
@@ -59,7 +59,8 @@ CARD_INLINE void make_weights(const place *p) {
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) {
     card_run kept = kept_of(i);
-    float hidden = tn_canonical_f32(kept[MOST] - kept[MOST]);   /* 0, or NaN: the row has no other weights */
+    float hidden = tn_canonical_f32(kept[MOST] - kept[MOST]);   /* 0, or NaN: then every weight of the row is
+                                                                 * NaN */
     CARD_UNROLL
     for (int j = 0; j < ACROSS; j++) score[i][j] = sees(p, i, j) ? score[i][j] - kept[MOST] : 0;
     exp_four(score[i]);
@@ -201,7 +202,7 @@ CARD_INLINE uint32_t largest(const card_attention_arguments *a, const card_matri
   return most;
 }
 
-/* Sums of products below this stay finite, roundings and all. */
+/* Sums of products below this stay finite, even with rounding. */
 #define SAFE 0x1p120
 
 /* What the weights and slopes of hidden keys meet must be finite, and so must every slope that is multiplied

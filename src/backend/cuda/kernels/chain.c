@@ -223,7 +223,7 @@ CARD_INLINE void give(const card_chain_arguments *a, int64_t first, const eight 
   }
 }
 
-/* Programs that need few slots have them twice: while one round is computed the next is brought. */
+/* Programs that need few slots use two sets: one round is computed while the next is loaded. */
 CARD_KERNEL(chain, card_chain_arguments) {
   int64_t first = card_block() * a->rounds * FOURS * THREADS, fours = (a->shape.count + 3) / 4;
   int64_t end = card_least(fours, first + a->rounds * FOURS * THREADS);

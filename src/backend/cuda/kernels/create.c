@@ -1,4 +1,4 @@
-/* backend/cuda/kernels/create.c: numbers along an axis, and random ones by their number. */
+/* backend/cuda/kernels/create.c: iota and counter-based random numbers. */
 #include "backend/cuda/kernels/view.h"
 #include "base/rng.h"
 #include "op/scalar.h"

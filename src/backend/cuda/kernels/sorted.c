@@ -7,7 +7,7 @@
 
 #define THREADS CARD_SORT_THREADS
 #define DIGITS 16
-#define AHEAD 8   /* slices that are read before the first of them is added */
+#define AHEAD 8   /* slices loaded before the first is added */
 
 CARD_SHARED uint32_t counts[DIGITS * THREADS], sums[THREADS];
 
@@ -102,7 +102,7 @@ CARD_INLINE float add_slices(const card_scatter_arguments *a, const char *y, int
   return sum;
 }
 
-/* A warp looks after one row and 32 columns. */
+/* A warp computes one row and 32 columns. */
 CARD_KERNEL(scatter_sorted, card_scatter_arguments) {
   const card_operand *const operands[3] = { &a->x, &a->out, &a->y };
   int64_t tiles = (a->columns.count + CARD_WARP - 1) / CARD_WARP, warps = card_numbers() / CARD_WARP;

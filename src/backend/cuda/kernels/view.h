@@ -4,7 +4,7 @@
 
 #include "backend/cuda/kernels/words.h"
 
-#define CARD_PLACES 4   /* operands that are looked up together */
+#define CARD_PLACES 4   /* operands whose offsets are computed together */
 
 /* n / dim[axis] of a narrow shape, without a division: magic is 2^(32 + shift) / dim, rounded up, which is
  * near enough for every n below 2^31. */
