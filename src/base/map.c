@@ -1,6 +1,6 @@
 /* base/map.c: open addressing over an array of entries.
  *
- * The entries are in insertion order; the buckets hold only their indices. So iterating is a walk
+ * The entries are in insertion order; the buckets hold only their indices. So iterating is a loop
  * over an array, independent of the hash, and growing the buckets moves no entry. Probing is
  * linear: buckets are four bytes, and sixteen of them share a cache line. At most three quarters of
  * the buckets are taken. */

@@ -21,7 +21,7 @@ static inline tn_wide tn_number_power(int exponent) {
 }
 
 /* Floors of logarithms by a rational approximation that is exact over the range
- * used (a test walks it). The bias keeps the shifted number positive. */
+ * used (a test visits each entry). The bias keeps the shifted number positive. */
 static inline int tn_floor_log10_pow2(int exponent) {   /* |exponent| <= 1500 */
   return (int)((1262611 * (int64_t)exponent + ((int64_t)1024 << 22)) >> 22) - 1024;
 }

@@ -53,7 +53,7 @@ bool tn_product_of(const tn_shape *shape, tn_product *out) {
   return true;
 }
 
-/* Both lists ascend, so one walk over them finds the common part. */
+/* Both lists ascend, so one pass over them finds the common part. */
 void tn_product_cancel(tn_product *a, tn_product *b) {
   int from_a = 0, from_b = 0, kept_a = 0, kept_b = 0;
   while (from_a < a->symbol_count && from_b < b->symbol_count) {

@@ -1,4 +1,4 @@
-/* tensor/internal.h: walking over the elements of a view, whatever its strides,
+/* tensor/internal.h: iterating over the elements of a view, whatever its strides,
  * and over the bytes of an element, whatever the machine. */
 #ifndef TN_TENSOR_INTERNAL_H
 #define TN_TENSOR_INTERNAL_H

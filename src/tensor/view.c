@@ -133,7 +133,7 @@ bool tn_view_reshape(const tn_view *view, const tn_shape *to, tn_view *out) {
   return true;
 }
 
-/* ---- walking ---- */
+/* ---- iterating ---- */
 
 tn_runs tn_runs_of(const tn_view *view) {
   int64_t bytes = (int64_t)tn_dtype_bytes(view->dtype);

@@ -1,7 +1,7 @@
 /* track/store/difference.c: a longest common subsequence of lines.
  *
  * The common beginning and end of the texts are set aside first. For the lines between, a table
- * over all pairs holds the length of the longest common subsequence of the remaining lines; walking
+ * over all pairs holds the length of the longest common subsequence of the remaining lines; a pass
  * through it from the front gives the lines that are not in it. */
 #include "track/store/difference.h"
 
@@ -56,7 +56,7 @@ static void tell(const comparison *c, size_t i, size_t k, bool is_new, bool *wit
   *within = true;
 }
 
-static void walk(const comparison *c) {
+static void write_changes(const comparison *c) {
   size_t i = 0, k = 0;
   bool within = false;
   while (i < c->a_count || k < c->b_count) {
@@ -97,7 +97,7 @@ bool tn_text_difference(tn_heap *heap, tn_str a, tn_str b,
   c.length = tn_heap_alloc(heap, bytes);
   ok = ok && (c.length || bytes == 0);
   if (c.length) fill(&c);
-  if (ok) walk(&c);
+  if (ok) write_changes(&c);
   tn_heap_free(heap, c.length, bytes);
   tn_vec_free(heap, &x);
   tn_vec_free(heap, &y);

@@ -59,8 +59,7 @@ CARD_INLINE void make_weights(const place *p) {
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) {
     card_run kept = kept_of(i);
-    float hidden = tn_canonical_f32(kept[MOST] - kept[MOST]);   /* 0, or NaN: then every weight of the row is
-                                                                 * NaN */
+    float hidden = tn_canonical_f32(kept[MOST] - kept[MOST]);   /* 0, or NaN as the whole row */
     CARD_UNROLL
     for (int j = 0; j < ACROSS; j++) score[i][j] = sees(p, i, j) ? score[i][j] - kept[MOST] : 0;
     exp_four(score[i]);
