@@ -48,8 +48,11 @@ void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job
 static inline int tn_cpu_threads_for(double cost, int limit) {
   const double least = 4000, each = 555;
   int threads = 1;
-  for (double next = 2; threads < limit && cost >= next * least && cost >= next * next * each; next++)
+  while (threads < limit) {
+    double next = threads + 1;
+    if (cost < next * least || cost < next * next * each) break;
     threads++;
+  }
   return threads;
 }
 
