@@ -83,6 +83,30 @@ static tn_view by_slices(const tn_view *whole, const tn_view *x, int axis, int i
   return view;
 }
 
+/* ---- elements of 16 bytes ---- */
+#define RUN 16
+
+static bool begins_runs(const card_operand *x, int last) {
+  bool aligned = (uintptr_t)x->data % RUN == 0 && x->stride[last] == x->bytes;
+  for (int axis = 0; axis < last; axis++) aligned = aligned && x->stride[axis] % RUN == 0;
+  return aligned;
+}
+
+/* Views the last axis of the first `count` operands as elements of 16 bytes, if their elements are contiguous
+ * and aligned there; the other operands must repeat along it. False: nothing has changed. */
+static bool see_runs(tn_card_views *seen, int count, int others) {
+  int last = seen->shape.rank - 1;
+  if (last < 0 || seen->shape.dim[last] * seen->operand[0].bytes % RUN != 0) return false;
+  for (int k = 0; k < count; k++)
+    if (!begins_runs(&seen->operand[k], last)) return false;
+  for (int k = count; k < count + others; k++)
+    if (seen->operand[k].stride[last] != 0) return false;
+  seen->shape.dim[last] /= RUN / seen->operand[0].bytes;
+  seen->shape = tn_card_shape(seen->shape.rank, seen->shape.dim);
+  for (int k = 0; k < count; k++) seen->operand[k].stride[last] = seen->operand[k].bytes = RUN;
+  return true;
+}
+
 /* The index viewed by the same axes. */
 static tn_view by_entries(const tn_view *whole, const tn_view *index, int axis) {
   tn_view view = *whole;
@@ -99,14 +123,16 @@ bool tn_cuda_gather(const tn_kernel_call *call) {
   tn_view slices = by_slices(call->out, x, axis, index->rank), entries = by_entries(call->out, index, axis);
   tn_card_views seen;
   tn_card_see((const tn_view *[]){ call->out, &slices, &entries }, 3, &seen);
+  int64_t axis_stride = x->stride[axis] * (int64_t)tn_dtype_bytes(x->dtype);
+  if (axis_stride % RUN == 0) see_runs(&seen, 2, 1);
   card_gather_arguments a = { .shape = seen.shape, .out = seen.operand[0], .x = seen.operand[1],
-                              .index = seen.operand[2],
-                              .axis_stride = x->stride[axis] * (int64_t)tn_dtype_bytes(x->dtype) };
+                              .index = seen.operand[2], .axis_stride = axis_stride };
   return tn_card_launch(call, TN_CARD_gather, a.shape.count, &a.start, sizeof a);
 }
 
-/* The columns: x and the result without the axis, y without the axes of the index. */
-static void see_columns(const tn_kernel_call *call, int axis, card_scatter_arguments *a) {
+/* The columns: x and the result without the axis, y without the axes of the index. `wide`: four elements may
+ * be one column. */
+static void see_columns(const tn_kernel_call *call, int axis, bool wide, card_scatter_arguments *a) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2];
   bool of_x[TN_RANK_LIMIT] = { 0 }, of_y[TN_RANK_LIMIT] = { 0 };
   tn_card_views seen;
@@ -115,19 +141,24 @@ static void see_columns(const tn_kernel_call *call, int axis, card_scatter_argum
   tn_view x_columns = tn_card_axes(x, of_x, false), out_columns = tn_card_axes(call->out, of_x, false);
   tn_view y_columns = tn_card_axes(y, of_y, false), y_entries = tn_card_axes(y, of_y, true);
   tn_card_see((const tn_view *[]){ &x_columns, &out_columns, &y_columns }, 3, &seen);
+  bool aligned = wide && (a->x_row | a->out_row) % RUN == 0;
+  for (int axis_of_y = 0; axis_of_y < y_entries.rank; axis_of_y++)
+    aligned = aligned && y_entries.stride[axis_of_y] * (int64_t)tn_dtype_bytes(y->dtype) % RUN == 0;
+  a->runs = aligned && see_runs(&seen, 3, 0);
   a->columns = seen.shape, a->x = seen.operand[0], a->out = seen.operand[1], a->y = seen.operand[2];
   tn_card_see((const tn_view *[]){ index, &y_entries }, 2, &seen);
   a->entries = seen.shape, a->index = seen.operand[0], a->y_entry = seen.operand[1];
 }
 
 /* ---- many rows ---- */
-/* With fewer rows or entries, every row scans the whole index; from these on, sorting is faster. */
+/* With fewer rows and entries, every row scans the whole index; from these on, sorting is faster. */
 #define SORTED_ROWS 256
 #define SORTED_ENTRIES 64
+#define MANY_ENTRIES 2048
 
 static bool is_sorted(tn_dtype dtype, int64_t rows, int64_t entries) {
-  return dtype == TN_F32 && rows >= SORTED_ROWS && rows < INT32_MAX && entries >= SORTED_ENTRIES &&
-         entries < INT32_MAX;
+  bool many = entries >= (rows >= SORTED_ROWS ? SORTED_ENTRIES : MANY_ENTRIES);
+  return dtype == TN_F32 && many && rows > 0 && rows < INT32_MAX && entries < INT32_MAX;
 }
 
 size_t tn_card_scatter_scratch(tn_dtype dtype, int64_t rows, int64_t entries) {
@@ -153,8 +184,9 @@ static bool scatter(const tn_kernel_call *call, int axis, const tn_view *scale) 
   card_scatter_arguments a = { .rows = x->dim[axis], .x_row = x->stride[axis] * bytes,
                                .out_row = out->stride[axis] * bytes, .scale = scale ? scale->data : NULL,
                                .in_place = x->data == out->data };
-  see_columns(call, axis, &a);
-  if (is_sorted(x->dtype, a.rows, a.entries.count)) return scatter_sorted(call, &a);
+  bool sorted = is_sorted(x->dtype, a.rows, tn_view_count(&call->in[1]));
+  see_columns(call, axis, sorted, &a);
+  if (sorted) return scatter_sorted(call, &a);
   bool quick = x->dtype == TN_F32;
   int64_t tile = quick ? CARD_WARP : 4 * CARD_WARP, tiles = (a.columns.count + tile - 1) / tile;
   return tn_card_launch(call, quick ? TN_CARD_scatter_f32 : TN_CARD_scatter, a.rows * tiles * CARD_WARP,

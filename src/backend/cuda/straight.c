@@ -8,7 +8,8 @@
 #include "op/scalar.h"
 
 #define THREADS 256
-#define EACH 8   /* elements per thread */
+#define EACH 8          /* elements per thread */
+#define UNARY_EACH 16   /* the same of kernels/straight.c's straight_unary */
 
 /* An input of a step: one of these plus its number. */
 enum { OPERAND = 0, SCALAR = 64, NUMBER = 128, RESULT = 192 };
@@ -147,6 +148,9 @@ bool tn_card_straight_of(const card_elementwise_arguments *from, card_straight_a
 }
 
 bool tn_card_run_straight(const tn_kernel_call *call, card_straight_arguments *a) {
-  a->parts = (a->shape.count + THREADS * EACH - 1) / (THREADS * EACH);
-  return tn_card_launch_blocks(call, TN_CARD_straight, a->parts, THREADS, &a->start, sizeof *a);
+  bool unary = a->program >= CARD_PROGRAMS && a->operand_count == 1;
+  int64_t part = THREADS * (unary ? UNARY_EACH : EACH);
+  a->parts = (a->shape.count + part - 1) / part;
+  return tn_card_launch_blocks(call, unary ? TN_CARD_straight_unary : TN_CARD_straight, a->parts, THREADS,
+                               &a->start, sizeof *a);
 }

@@ -159,7 +159,7 @@ typedef struct {
 } card_move_arguments;
 
 /* out[p] = x[p, index[p]]. All operands are viewed by the shape of the result, with stride 0 along axes they
- * lack. */
+ * lack. An element is 16 bytes of the last axis where the host finds them contiguous and aligned. */
 typedef struct {
   card_start start;
   card_shape shape;
@@ -179,6 +179,7 @@ typedef struct {
   int64_t rows, x_row, out_row; /* bytes from one row to the next */
   const char *scale;            /* row_update: x - scale * sum; NULL: scatter_add */
   int32_t in_place;             /* out is x: what is not named stays */
+  int32_t runs;                 /* a column is four elements of f32: contiguous and aligned in x, out and y */
   /* Of many rows: entries in the order of the rows that they name, those of one row in their own order. */
   int32_t passes;               /* four bits of a row's number each */
   int32_t *named[2], *entry[2]; /* by place: the row, the entry; a pass reads one pair and writes the other */

@@ -7,6 +7,7 @@ static inline void move_element(char *to, const char *from, int bytes) {
     case 1: *to = *from; break;
     case 2: *(uint16_t *)(void *)to = *(const uint16_t *)(const void *)from; break;
     case 4: *(uint32_t *)(void *)to = *(const uint32_t *)(const void *)from; break;
+    case sizeof(card_run): *(card_run *)(void *)to = *(const card_run *)(const void *)from; break;
     default: *(uint64_t *)(void *)to = *(const uint64_t *)(const void *)from; break;
   }
 }

@@ -82,6 +82,11 @@ CARD_KERNEL(begin_rows, card_scatter_arguments) {
   }
 }
 
+/* Where entry `which` begins in y. */
+CARD_INLINE int64_t slice_of(const card_scatter_arguments *a, int32_t which) {
+  return card_at(&a->entries, &a->y_entry, which) - a->y_entry.data;
+}
+
 /* Adds this lane's element of the slices of the row's entries to the sum. */
 CARD_INLINE float add_slices(const card_scatter_arguments *a, const char *y, int32_t first, int32_t end,
                              float sum) {
@@ -91,8 +96,7 @@ CARD_INLINE float add_slices(const card_scatter_arguments *a, const char *y, int
     float value[AHEAD];
     CARD_UNROLL
     for (int k = 0; k < AHEAD; k++) {
-      int64_t which = first + k < end ? entry[first + k] : 0;
-      int64_t offset = card_at(&a->entries, &a->y_entry, which) - a->y_entry.data;
+      int64_t offset = slice_of(a, first + k < end ? entry[first + k] : 0);
       value[k] = first + k < end ? *(const float *)(const void *)(y + offset) : 0;
     }
     CARD_UNROLL
@@ -102,21 +106,63 @@ CARD_INLINE float add_slices(const card_scatter_arguments *a, const char *y, int
   return sum;
 }
 
+/* The same of four elements. */
+CARD_INLINE card_run add_runs(const card_scatter_arguments *a, const char *y, int32_t first, int32_t end,
+                              card_run sum) {
+  const int32_t *entry = a->entry[(a->passes - 1) % 2];
+  CARD_ROLLED
+  for (; first < end; first += AHEAD) {
+    card_run value[AHEAD];
+    CARD_UNROLL
+    for (int k = 0; k < AHEAD; k++) {
+      int64_t offset = slice_of(a, first + k < end ? entry[first + k] : 0);
+      value[k] = first + k < end ? *(const card_run *)(const void *)(y + offset) : (card_run){ 0 };
+    }
+    CARD_UNROLL
+    for (int k = 0; k < AHEAD; k++)
+      if (first + k < end) sum += value[k];
+  }
+  return sum;
+}
+
+CARD_INLINE float updated_f32(const card_scatter_arguments *a, float x, float sum) {
+  sum = tn_canonical_f32(sum);
+  return a->scale ? tn_canonical_f32(x - *(const float *)(const void *)a->scale * sum) : sum;
+}
+
+/* One column of a row whose entries are from first to end, of which there may be none. */
+CARD_INLINE void write_column(const card_scatter_arguments *a, const char *from, char *to, const char *y,
+                              int32_t first, int32_t end) {
+  float x = *(const float *)(const void *)from;
+  *(float *)(void *)to = first < end ? updated_f32(a, x, add_slices(a, y, first, end, a->scale ? 0 : x)) : x;
+}
+
+CARD_INLINE void write_run(const card_scatter_arguments *a, const char *from, char *to, const char *y,
+                           int32_t first, int32_t end) {
+  card_run x = *(const card_run *)(const void *)from, zero = { 0 };
+  if (first < end) {
+    card_run sum = add_runs(a, y, first, end, a->scale ? zero : x);
+    x = (card_run){ updated_f32(a, x[0], sum[0]), updated_f32(a, x[1], sum[1]), updated_f32(a, x[2], sum[2]),
+                    updated_f32(a, x[3], sum[3]) };
+  }
+  *(card_run *)(void *)to = x;
+}
+
 /* A warp computes one row and 32 columns. */
 CARD_KERNEL(scatter_sorted, card_scatter_arguments) {
   const card_operand *const operands[3] = { &a->x, &a->out, &a->y };
   int64_t tiles = (a->columns.count + CARD_WARP - 1) / CARD_WARP, warps = card_numbers() / CARD_WARP;
+  bool narrow = a->rows * tiles <= UINT32_MAX;   /* a division of 64 bits takes a hundred instructions */
   CARD_ROLLED
   for (int64_t work = card_number() / CARD_WARP; work < a->rows * tiles; work += warps) {
-    int64_t row = work / tiles, column = work % tiles * CARD_WARP + card_lane(), offset[3];
+    int64_t row = narrow ? (uint32_t)work / (uint32_t)tiles : work / tiles, offset[3];
+    int64_t column = (work - row * tiles) * CARD_WARP + card_lane();
     int32_t first = a->begin[row], end = a->begin[row + 1];
     if (column >= a->columns.count || (first == end && a->in_place)) continue;
     card_places(&a->columns, column, operands, 3, offset);
-    float x = *(const float *)(const void *)(a->x.data + offset[0] + row * a->x_row), to = x;
-    if (first < end) {
-      to = tn_canonical_f32(add_slices(a, a->y.data + offset[2], first, end, a->scale ? 0 : x));
-      if (a->scale) to = tn_canonical_f32(x - *(const float *)(const void *)a->scale * to);
-    }
-    *(float *)(void *)(a->out.data + offset[1] + row * a->out_row) = to;
+    const char *from = a->x.data + offset[0] + row * a->x_row, *y = a->y.data + offset[2];
+    char *to = a->out.data + offset[1] + row * a->out_row;
+    if (a->runs) write_run(a, from, to, y, first, end);
+    else write_column(a, from, to, y, first, end);
   }
 }

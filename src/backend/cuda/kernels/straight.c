@@ -1,15 +1,18 @@
 /* backend/cuda/kernels/straight.c: elementwise programs that are known when this is compiled: single
  * operations, and those of programs.def.
  *
- * A thread loads eight elements of every operand before it computes, and all steps are in registers: so they
- * are bound by memory. Operands are f32, contiguous in the last axis or constant along it. */
+ * A thread loads eight elements of every operand before it computes, or sixteen if there is only one,
+ * and all steps are in registers: so they are bound by memory. Operands are f32, contiguous in the last
+ * axis or constant along it. */
 #include "backend/cuda/kernels/view.h"
 #include "op/element.h"
 
-#define FOURS 2   /* of a thread */
+#define FOURS 2         /* of a thread */
+#define UNARY_FOURS 4   /* the same with one operand: as many bytes are on their way */
 
 #if defined(__NVPTX__)
 __asm__("// bounds card_kernel_straight 256 3");
+__asm__("// bounds card_kernel_straight_unary 256 4");
 #endif
 
 typedef struct {
@@ -22,9 +25,9 @@ typedef struct {
   int count;             /* of four elements: those that are there */
 } place;
 
-/* The f-th four of this thread in the block that is `number` in the order of elements. */
-CARD_INLINE place place_of(const card_shape *shape, int64_t number, int f) {
-  int64_t n = ((number * FOURS + f) * card_threads() + card_thread()) * 4;
+/* This thread's four of the round that is `number` in the order of elements. */
+CARD_INLINE place place_of(const card_shape *shape, int64_t number) {
+  int64_t n = (number * card_threads() + card_thread()) * 4;
   place at = { .column = n };
   if (n >= shape->count) return at;
   at.count = (int)card_least(shape->count - n, 4);
@@ -105,7 +108,7 @@ CARD_KERNEL(straight, card_straight_arguments) {
     eight in[CARD_STRAIGHT_OPERANDS] = { { { { 0 } } } }, out = { { { 0 } } };
     place at[FOURS];
     CARD_UNROLL
-    for (int f = 0; f < FOURS; f++) at[f] = place_of(&a->shape, number, f);
+    for (int f = 0; f < FOURS; f++) at[f] = place_of(&a->shape, number * FOURS + f);
     CARD_UNROLL
     for (int k = 0; k < CARD_STRAIGHT_OPERANDS; k++) {
       CARD_UNROLL
@@ -115,5 +118,37 @@ CARD_KERNEL(straight, card_straight_arguments) {
     compute(a, in, scalar, &out);
     CARD_UNROLL
     for (int f = 0; f < FOURS; f++) store(&a->out, &at[f], out.of[f]);
+  }
+}
+
+/* ---- one operand, one operation ---- */
+CARD_INLINE void compute_unary(int program, float x[UNARY_FOURS][4]) {
+  switch (program) {
+#define IN_PLACE(ID)                                                                \
+  case CARD_PROGRAMS + TN_OP_##ID:                                                  \
+    CARD_UNROLL                                                                     \
+    for (int f = 0; f < UNARY_FOURS; f++) {                                         \
+      CARD_UNROLL                                                                   \
+      for (int i = 0; i < 4; i++) x[f][i] = tn_of_##ID##_f32(x[f][i]);              \
+    }                                                                               \
+    break;
+#define NOT_UNARY(ID)
+    CARD_STRAIGHT_OPERATIONS(IN_PLACE, NOT_UNARY)
+    default: break;
+  }
+}
+
+CARD_KERNEL(straight_unary, card_straight_arguments) {
+  CARD_ROLLED
+  for (int64_t number = card_block(); number < a->parts; number += card_blocks()) {
+    float x[UNARY_FOURS][4] = { { 0 } };
+    place at[UNARY_FOURS];
+    CARD_UNROLL
+    for (int f = 0; f < UNARY_FOURS; f++) at[f] = place_of(&a->shape, number * UNARY_FOURS + f);
+    CARD_UNROLL
+    for (int f = 0; f < UNARY_FOURS; f++) load(&a->in[0], &at[f], x[f]);
+    compute_unary(a->program, x);
+    CARD_UNROLL
+    for (int f = 0; f < UNARY_FOURS; f++) store(&a->out, &at[f], x[f]);
   }
 }
