@@ -264,11 +264,16 @@ static void take_name(tn_file_writer *writer) {
   if (writer->status != TN_FILE_OK) (void)unlinkat(folder, writer->temporary, 0);
 }
 
+/* To the beginning or the end of the file. The function, not the macro that WASI has for it. */
+static void seek(tn_file_writer *writer, int whence) {
+  if (writer->status == TN_FILE_OK && (lseek)(writer->descriptor, 0, whence) < 0) fail(writer, errno);
+}
+
 tn_file_status tn_file_rewrite(tn_file_writer *writer, const void *data, size_t bytes) {
   flush(writer);
-  if (writer->status == TN_FILE_OK && lseek(writer->descriptor, 0, SEEK_SET) != 0) fail(writer, errno);
+  seek(writer, SEEK_SET);
   if (writer->status == TN_FILE_OK) write_all(writer, data, bytes);
-  if (writer->status == TN_FILE_OK && lseek(writer->descriptor, 0, SEEK_END) < 0) fail(writer, errno);
+  seek(writer, SEEK_END);
   return writer->status;
 }
 

@@ -80,7 +80,7 @@ BARE_UNUSED static int bare_run_group(const struct CMUnitTest *tests, size_t cou
 #define assert_int_equal(a, b) bare_integers(BARE_INT(a), BARE_INT(b), 1, #a, #b, __FILE__, __LINE__)
 #define assert_int_not_equal(a, b) bare_integers(BARE_INT(a), BARE_INT(b), 0, #a, #b, __FILE__, __LINE__)
 #define assert_in_range(v, low, high)                                                                        \
-  BARE_CHECK(BARE_INT(v) >= BARE_INT(low) && BARE_INT(v) <= BARE_INT(high), "%s is out of range", #v)
+  BARE_CHECK(BARE_INT(v) - BARE_INT(low) <= BARE_INT(high) - BARE_INT(low), "%s is out of range", #v)
 #define assert_string_equal(a, b) bare_strings((a), (b), 1, __FILE__, __LINE__)
 #define assert_string_not_equal(a, b) bare_strings((a), (b), 0, __FILE__, __LINE__)
 #define assert_memory_equal(a, b, n)                                                                         \
