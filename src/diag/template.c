@@ -6,7 +6,7 @@
  *
  * One code serves three languages, whose reports differ in the fields they can
  * give; optional parts let a single template read well for all of them. A
- * template is walked twice, once for its length and once to write it, so that
+ * template is read twice, once for its length and once to write it, so that
  * the result goes straight into the arena it will live in. */
 #include "diag/internal.h"
 
