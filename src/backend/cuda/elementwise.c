@@ -69,18 +69,12 @@ static card_four_kind four_kind(const card_shape *shape, const card_operand *x) 
   return aligned ? CARD_FOUR : CARD_STEPPED;
 }
 
-static bool is_scalar(const card_shape *shape, const card_operand *x) {
-  for (int axis = 0; axis < shape->rank; axis++)
-    if (x->stride[axis]) return false;
-  return true;
-}
-
 static bool place_operands(chain *c) {
   const card_elementwise_arguments *p = c->program;
   card_chain_arguments *to = c->to;
   for (int k = 0; k < p->operand_count; k++) {
     if (!is_word(p->in[k].dtype)) return false;
-    if (is_scalar(&p->shape, &p->in[k])) {
+    if (tn_card_is_scalar(&p->shape, &p->in[k])) {
       to->scalar[c->scalars] = p->in[k].data;
       to->scalar_bytes[c->scalars] = (uint8_t)p->in[k].bytes;
       c->place[k] = CARD_SCALAR + c->scalars++;
@@ -203,14 +197,14 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* Blocks run several rounds once there are enough blocks to fill a card. */
 static bool run_chain(const tn_kernel_call *call, card_chain_arguments *a) {
   if (a->brief) {
-    int64_t threads = (a->shape.count + 3) / 4, blocks = (threads + BRIEF_THREADS - 1) / BRIEF_THREADS;
+    int64_t threads = (a->shape.count + 3) / 4, blocks = tn_card_parts(threads, BRIEF_THREADS);
     return tn_card_launch_blocks(call, TN_CARD_brief, blocks, BRIEF_THREADS, &a->start, sizeof *a);
   }
   int64_t rounds = (a->shape.count + CHAIN_THREADS * CHAIN_EACH - 1) / (CHAIN_THREADS * CHAIN_EACH);
   int64_t limit = call->queue->block_limit;
   a->rounds = least(CHAIN_ROUNDS, rounds / CHAIN_BLOCKS + 1);
-  if (limit && rounds > limit * a->rounds) a->rounds = (rounds + limit - 1) / limit;
-  int64_t blocks = (rounds + a->rounds - 1) / a->rounds;
+  if (limit && rounds > limit * a->rounds) a->rounds = tn_card_parts(rounds, limit);
+  int64_t blocks = tn_card_parts(rounds, a->rounds);
   if (blocks == 0) return true;
   a->start = (card_start){ call->queue->fault, call->queue->step };
   return call->queue->launch(call->queue, TN_CARD_chain, blocks, CHAIN_THREADS, 0, a, sizeof *a);

@@ -33,6 +33,14 @@ typedef struct {
 void tn_card_see(const tn_view *const *views, int count, tn_card_views *out);
 /* A shape with these lengths and the constants to divide by them. */
 card_shape tn_card_shape(int rank, const int64_t *dim);
+/* Whether all elements of x are one element. */
+static inline bool tn_card_is_scalar(const card_shape *shape, const card_operand *x) {
+  for (int axis = 0; axis < shape->rank; axis++)
+    if (x->stride[axis]) return false;
+  return true;
+}
+/* How many parts, each of `part` elements but the last, `length` elements are. */
+static inline int64_t tn_card_parts(int64_t length, int64_t part) { return (length + part - 1) / part; }
 /* The axes of x whose mark equals `wanted`, as a view. */
 tn_view tn_card_axes(const tn_view *x, const bool *marked, bool wanted);
 

@@ -23,8 +23,6 @@ const tn_card_tile *tn_card_tile_at(int index) {
   return index >= 0 && index < TILE_COUNT ? &tiles[index] : NULL;
 }
 
-static int64_t parts(int64_t length, int64_t tile) { return (length + tile - 1) / tile; }
-
 /* ---- arguments ---- */
 /* The leading axes, broadcast to those of the result; the last two axes are passed separately. */
 static tn_view leading(const tn_view *operand, const tn_view *out) {
@@ -87,8 +85,9 @@ static bool fits(const tn_card_tile *tile, const card_matmul_arguments *a) {
 /* Time per step of k on the multiprocessor with most tiles, which ends last. It runs several blocks at a
  * time; after many rounds the partial last one is negligible. */
 static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
-  int64_t blocks = a->batch.count * parts(a->m, tile->m) * parts(a->n, tile->n);
-  int64_t most = parts(blocks, MULTIPROCESSORS), whole = most / tile->blocks, left = most % tile->blocks;
+  int64_t blocks = a->batch.count * tn_card_parts(a->m, tile->m) * tn_card_parts(a->n, tile->n);
+  int64_t most = tn_card_parts(blocks, MULTIPROCESSORS);
+  int64_t whole = most / tile->blocks, left = most % tile->blocks;
   double last = (double)left * tile->full, time = (double)(whole * tile->blocks) * tile->full;
   if (left > 0) time += last > tile->alone ? last : tile->alone;
   if (whole >= MANY_ROUNDS) time = (double)blocks / MULTIPROCESSORS * tile->full;
@@ -105,7 +104,7 @@ static const tn_card_tile *tile_for(const card_matmul_arguments *a) {
 /* ---- launching ---- */
 static bool launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t m, int64_t n, int threads,
                    card_matmul_arguments *a) {
-  a->tiles_m = parts(a->m, m), a->tiles_n = parts(a->n, n);
+  a->tiles_m = tn_card_parts(a->m, m), a->tiles_n = tn_card_parts(a->n, n);
   int64_t blocks = a->batch.count * a->tiles_m * a->tiles_n;
   for (a->first = 0; a->first < blocks; a->first += BLOCKS_AT_ONCE) {
     int64_t now = blocks - a->first < BLOCKS_AT_ONCE ? blocks - a->first : BLOCKS_AT_ONCE;

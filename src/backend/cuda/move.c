@@ -171,7 +171,7 @@ static bool scatter_sorted(const tn_kernel_call *call, card_scatter_arguments *a
   for (int k = 0; k < 2; k++) a->named[k] = scratch + k * entries, a->entry[k] = scratch + (2 + k) * entries;
   a->begin = scratch + 4 * entries;
   for (a->passes = 1; (a->rows - 1) >> (4 * a->passes); a->passes++) continue;
-  int64_t tiles = (a->columns.count + CARD_WARP - 1) / CARD_WARP;
+  int64_t tiles = tn_card_parts(a->columns.count, CARD_WARP);
   return tn_card_launch_blocks(call, TN_CARD_sort_entries, 1, CARD_SORT_THREADS, &a->start, sizeof *a) &&
          tn_card_launch(call, TN_CARD_begin_rows, entries + 1, &a->start, sizeof *a) &&
          tn_card_launch(call, TN_CARD_scatter_sorted, a->rows * tiles * CARD_WARP, &a->start, sizeof *a);
@@ -188,7 +188,7 @@ static bool scatter(const tn_kernel_call *call, int axis, const tn_view *scale) 
   see_columns(call, axis, sorted, &a);
   if (sorted) return scatter_sorted(call, &a);
   bool quick = x->dtype == TN_F32;
-  int64_t tile = quick ? CARD_WARP : 4 * CARD_WARP, tiles = (a.columns.count + tile - 1) / tile;
+  int64_t tile = quick ? CARD_WARP : 4 * CARD_WARP, tiles = tn_card_parts(a.columns.count, tile);
   return tn_card_launch(call, quick ? TN_CARD_scatter_f32 : TN_CARD_scatter, a.rows * tiles * CARD_WARP,
                         &a.start, sizeof a);
 }

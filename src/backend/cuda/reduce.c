@@ -4,12 +4,10 @@
 #include "backend/cuda/internal.h"
 
 /* ---- joining rows ---- */
-static int64_t parts(int64_t count) { return (count + CARD_CHUNK - 1) / CARD_CHUNK; }
-
 /* Partial results of the chunks, and of one round of joining; later rounds alternate between the two. */
 size_t tn_card_join_scratch(int64_t rows, int64_t length, size_t element) {
-  int64_t chunks = parts(length);
-  return chunks > 1 ? (size_t)(rows * (chunks + parts(chunks))) * element : 0;
+  int64_t chunks = tn_card_parts(length, CARD_CHUNK);
+  return chunks > 1 ? (size_t)(rows * (chunks + tn_card_parts(chunks, CARD_CHUNK))) * element : 0;
 }
 
 /* As many threads as there are pairs, of whole warps. */
@@ -25,7 +23,7 @@ static bool join_chunks(const tn_kernel_call *call, const card_reduce_arguments 
   int64_t count = from->chunks;
   char *here = scratch, *there = scratch + (size_t)(from->rows.count * count) * element;
   while (count > 1) {
-    int64_t groups = parts(count);
+    int64_t groups = tn_card_parts(count, CARD_CHUNK);
     card_join_arguments a = { .rows = from->rows, .from = here, .to = there, .count = count, .groups = groups,
                               .kind = from->kind, .last = groups == 1, .out = from->out,
                               .divisor = groups == 1 ? from->divisor : 0 };
@@ -54,10 +52,10 @@ static bool are_lines(const card_reduce_arguments *a, tn_dtype dtype) {
 }
 
 static bool join_lines(const tn_kernel_call *call, card_reduce_arguments *a) {
-  int64_t groups = parts(a->chunks), halves = 1;
+  int64_t groups = tn_card_parts(a->chunks, CARD_CHUNK), halves = 1;
   while (halves < a->chunks && halves < LINE_CHUNKS) halves *= 2;
   int64_t together = LINE_CHUNKS / halves;
-  int64_t blocks = (a->rows.count + together - 1) / together;
+  int64_t blocks = tn_card_parts(a->rows.count, together);
   if (a->chunks > LINE_CHUNKS) blocks = a->rows.count * groups;
   if (!tn_card_launch_blocks(call, TN_CARD_reduce_lines, blocks, CARD_BLOCK, &a->start, sizeof *a))
     return false;
@@ -67,7 +65,7 @@ static bool join_lines(const tn_kernel_call *call, card_reduce_arguments *a) {
 
 bool tn_card_join_rows(const tn_kernel_call *call, const tn_view *rows, const tn_view *along,
                        const tn_view *out, card_join_kind kind, bool mean, void *scratch) {
-  int64_t length = tn_view_count(along), chunks = parts(length);
+  int64_t length = tn_view_count(along), chunks = tn_card_parts(length, CARD_CHUNK);
   tn_card_views seen, line;
   tn_card_see((const tn_view *[]){ rows, out }, 2, &seen);
   tn_card_see(&along, 1, &line);
@@ -79,7 +77,7 @@ bool tn_card_join_rows(const tn_kernel_call *call, const tn_view *rows, const tn
   bool columns = side_by_side(&a);
   if (!columns && are_lines(&a, out->dtype)) return join_lines(call, &a);
   tn_card_kernel kernel = tn_card_typed(columns ? TN_CARD_sum_columns_f32 : TN_CARD_reduce_f32, out->dtype);
-  int64_t items = columns ? (a.rows.count + CARD_WARP - 1) / CARD_WARP * chunks * CARD_BLOCK
+  int64_t items = columns ? tn_card_parts(a.rows.count, CARD_WARP) * chunks * CARD_BLOCK
                           : (a.rows.count * chunks + 1) / 2 * CARD_WARP;
   if (!tn_card_launch(call, kernel, items, &a.start, sizeof a)) return false;
   return chunks == 1 || join_chunks(call, &a, out->dtype, scratch);

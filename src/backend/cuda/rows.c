@@ -3,11 +3,9 @@
 
 #define BLOCKS 1024   /* that rows of many chunks have room for their sums in scratch */
 
-static int64_t chunks_of(int64_t length) { return (length + CARD_CHUNK - 1) / CARD_CHUNK; }
-
 size_t tn_card_rows_scratch(int64_t rows, int64_t length, size_t element) {
-  int64_t blocks = rows < BLOCKS ? rows : BLOCKS;
-  return chunks_of(length) > CARD_CHUNK ? (size_t)(blocks * chunks_of(length)) * element : 0;
+  int64_t blocks = rows < BLOCKS ? rows : BLOCKS, chunks = tn_card_parts(length, CARD_CHUNK);
+  return chunks > CARD_CHUNK ? (size_t)(blocks * chunks) * element : 0;
 }
 
 /* A warp for a row of one or two chunks, half a warp per chunk for more. */
@@ -31,11 +29,11 @@ static bool launch_lines(const tn_kernel_call *call, card_rows_arguments *a) {
   while (halves < a->chunks) halves *= 2;
   int64_t together = LINE_CHUNKS / halves;
   return tn_card_launch_blocks(call, a->kind == CARD_LAYER_NORM ? TN_CARD_norm_lines : TN_CARD_softmax_lines,
-                               (a->rows.count + together - 1) / together, CARD_BLOCK, &a->start, sizeof *a);
+                               tn_card_parts(a->rows.count, together), CARD_BLOCK, &a->start, sizeof *a);
 }
 
 static bool launch(const tn_kernel_call *call, card_rows_arguments *a, tn_dtype dtype) {
-  a->chunks = chunks_of(a->length);
+  a->chunks = tn_card_parts(a->length, CARD_CHUNK);
   if (are_lines(a, dtype)) return launch_lines(call, a);
   int64_t blocks = a->rows.count;
   if (a->chunks > CARD_CHUNK && blocks > BLOCKS) blocks = BLOCKS;

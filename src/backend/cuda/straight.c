@@ -48,12 +48,6 @@ typedef struct {
   int scalars, numbers;
 } writer;
 
-static bool is_scalar(const card_shape *shape, const card_operand *x) {
-  for (int axis = 0; axis < shape->rank; axis++)
-    if (x->stride[axis]) return false;
-  return true;
-}
-
 /* Whether the elements of each row of `x` are contiguous and aligned to 16 bytes, or all the same. */
 static bool lies_well(const card_shape *shape, const card_operand *x, card_straight_operand *out) {
   int last = shape->rank - 1;
@@ -66,7 +60,7 @@ static bool lies_well(const card_shape *shape, const card_operand *x, card_strai
 static bool name_operand(writer *w, int k) {
   const card_operand *x = &w->from->in[k];
   card_straight_arguments *to = w->to;
-  if (is_scalar(&w->from->shape, x) && w->from->shape.count > 1) {
+  if (tn_card_is_scalar(&w->from->shape, x) && w->from->shape.count > 1) {
     if (x->dtype != TN_F32 || w->scalars == CARD_STRAIGHT_SCALARS) return false;
     to->scalar[w->scalars] = x->data;
     w->name[k] = SCALAR + w->scalars++;
@@ -150,7 +144,7 @@ bool tn_card_straight_of(const card_elementwise_arguments *from, card_straight_a
 bool tn_card_run_straight(const tn_kernel_call *call, card_straight_arguments *a) {
   bool unary = a->program >= CARD_PROGRAMS && a->operand_count == 1;
   int64_t part = THREADS * (unary ? UNARY_EACH : EACH);
-  a->parts = (a->shape.count + part - 1) / part;
+  a->parts = tn_card_parts(a->shape.count, part);
   return tn_card_launch_blocks(call, unary ? TN_CARD_straight_unary : TN_CARD_straight, a->parts, THREADS,
                                &a->start, sizeof *a);
 }

@@ -76,7 +76,7 @@ bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, in
 
 bool tn_card_launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t work, card_start *arguments,
                     size_t bytes) {
-  int64_t blocks = (work + CARD_BLOCK - 1) / CARD_BLOCK;
+  int64_t blocks = tn_card_parts(work, CARD_BLOCK);
   return tn_card_launch_blocks(call, kernel, blocks, CARD_BLOCK, arguments, bytes);
 }
 

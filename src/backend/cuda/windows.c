@@ -26,12 +26,10 @@ static const tn_card_tile *tile_of(int kernel) {
   return tn_card_tile_at(t);
 }
 
-static int64_t parts(int64_t length, int64_t tile) { return (length + tile - 1) / tile; }
-
 /* Time per step of k. */
 static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
-  int64_t blocks = parts(a->m, tile->m) * parts(a->n, tile->n);
-  double filled = tile->full * (double)parts(blocks, MULTIPROCESSORS);
+  int64_t blocks = tn_card_parts(a->m, tile->m) * tn_card_parts(a->n, tile->n);
+  double filled = tile->full * (double)tn_card_parts(blocks, MULTIPROCESSORS);
   return filled > tile->alone ? filled : tile->alone;
 }
 
@@ -68,7 +66,7 @@ static card_matmul_arguments arguments_of(const tn_kernel_call *call) {
 bool tn_card_windows_by(const tn_kernel_call *call, int kernel) {
   const tn_card_tile *tile = tile_of(kernel);
   card_matmul_arguments a = arguments_of(call);
-  a.tiles_m = parts(a.m, tile->m), a.tiles_n = parts(a.n, tile->n);
+  a.tiles_m = tn_card_parts(a.m, tile->m), a.tiles_n = tn_card_parts(a.n, tile->n);
   a.start = (card_start){ call->queue->fault, call->queue->step };
   return call->queue->launch(call->queue, kernels[kernel].kernel, a.tiles_m * a.tiles_n, tile->threads, 0,
                              &a, sizeof a);
