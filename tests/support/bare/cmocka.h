@@ -6,6 +6,7 @@
 #ifndef TN_TEST_BARE_CMOCKA_H
 #define TN_TEST_BARE_CMOCKA_H
 
+#include <fnmatch.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -51,6 +52,10 @@ BARE_UNUSED BARE_FORMAT static void bare_fail(const char *file, int line, const 
 
 /* A jump out of a skipped test. One test runs at a time. */
 static jmp_buf bare_skipped;
+/* A pattern of the names that run; NULL: all. */
+static const char *bare_filter;
+
+BARE_UNUSED static void cmocka_set_test_filter(const char *pattern) { bare_filter = pattern; }
 
 BARE_UNUSED static int bare_run_group(const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
                                       CMFixtureFunction teardown) {
@@ -58,6 +63,7 @@ BARE_UNUSED static int bare_run_group(const struct CMUnitTest *tests, size_t cou
   if (setup && setup(&group) != 0) return 1;
   for (size_t i = 0; i < count; i++) {
     void *state = tests[i].initial_state ? tests[i].initial_state : group;
+    if (bare_filter && fnmatch(bare_filter, tests[i].name, 0) != 0) continue;
     printf("[ RUN  ] %s\n", tests[i].name);
     fflush(stdout);
     if (tests[i].setup_func && tests[i].setup_func(&state) != 0) return 1;
