@@ -35,6 +35,7 @@ tern_status tern_device(tern_session *session, const char *name) {
   tn_api_begin(session);
   if (strcmp(name, "cpu") == 0) {
     session->device = session->backend;
+    session->evaluator.plenty = 0;
     return TERN_OK;
   }
   if (!automatic && strcmp(name, "cuda") != 0) {
@@ -50,6 +51,7 @@ tern_status tern_device(tern_session *session, const char *name) {
   }
   session->card_backend.automatic = automatic;
   session->device = &session->card_backend;
+  session->evaluator.plenty = tn_card_memory_to_spare(session->card);
   return TERN_OK;
 }
 

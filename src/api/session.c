@@ -60,7 +60,7 @@ static bool set_up(tern_session *session, const tern_options *options) {
   tn_text_init(&session->shown, &session->heap);
   tn_text_init(&session->printed, &session->heap);
   tn_arena_init(&session->views, &session->heap);
-  session->evaluator = (tn_opt_evaluator){ fold_with_ref, session };
+  session->evaluator = (tn_opt_evaluator){ .compute = fold_with_ref, .context = session };
   session->threads = threads_of(options);
   session->heap.pool = tn_pool_new(&session->heap, session->threads);
   if (!session->heap.pool) return false;

@@ -16,11 +16,12 @@ tn_pass_set tn_pass_find(tn_str name) {
 }
 
 bool tn_opt_run(tn_graph *graph, tn_pass_set passes, const tn_opt_evaluator *evaluator) {
+  uint64_t plenty = evaluator ? evaluator->plenty : 0;
   if ((passes & TN_PASS_DCE) && !tn_opt_dce(graph)) return false;
   if ((passes & TN_PASS_FOLD) && !tn_opt_fold(graph, evaluator)) return false;
   if ((passes & TN_PASS_CSE) && !tn_opt_cse(graph)) return false;
   if ((passes & TN_PASS_DCE) && !tn_opt_dce(graph)) return false;
-  if ((passes & TN_PASS_RECOMPUTE) && !tn_opt_recompute(graph, false)) return false;
+  if ((passes & TN_PASS_RECOMPUTE) && !tn_opt_recompute(graph, plenty)) return false;
   if ((passes & TN_PASS_FUSE) && !tn_opt_fuse(graph)) return false;
   return true;
 }

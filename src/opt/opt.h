@@ -22,6 +22,8 @@ typedef struct {
   bool (*compute)(void *context, tn_op op, const tn_attrs *attrs, const tn_view *in, int count,
                   const tn_view *out);
   void *context;
+  uint64_t plenty; /* a graph of which fewer bytes are live at once keeps its values: nothing is recomputed.
+                      0: what suits the CPU */
 } tn_opt_evaluator;
 
 /* "fold", "cse", "dce", "fuse", "recompute"; 0 when unknown. */
@@ -34,8 +36,9 @@ bool tn_opt_fold(tn_graph *graph, const tn_opt_evaluator *evaluator);
 bool tn_opt_cse(tn_graph *graph);
 bool tn_opt_dce(tn_graph *graph);
 bool tn_opt_fuse(tn_graph *graph);
-/* `always`: also where little memory is saved. */
-bool tn_opt_recompute(tn_graph *graph, bool always);
+/* `plenty` as in tn_opt_evaluator. TN_OPT_ALWAYS: also where little memory is saved. */
+#define TN_OPT_ALWAYS UINT64_MAX
+bool tn_opt_recompute(tn_graph *graph, uint64_t plenty);
 
 /* A batch in pieces (rows.c). `piece` computes the cut for a few rows: its outputs are the values of the cut.
  * `rest` computes the program's outputs for all rows and reads the cut as further inputs. Evaluating pieces

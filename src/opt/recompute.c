@@ -7,7 +7,7 @@
  * there, is not read for a long time around it and follows cheaply from values that are kept anyway
  * is recomputed after that point, just before its next reader. It is the same operation on the same
  * operands, so no bit changes. Small graphs stay as they are: there it would cost time and save
- * nothing. */
+ * nothing. So do those of a GPU that has memory to spare. */
 #include "opt/internal.h"
 
 #define LIMIT       2.0                   /* nanoseconds per element that making it again may take */
@@ -251,10 +251,11 @@ static uint64_t look(recompute *r) {
   return saved >= r->most / r->limit.part ? saved : 0;
 }
 
-bool tn_opt_recompute(tn_graph *graph, bool always) {
+bool tn_opt_recompute(tn_graph *graph, uint64_t plenty) {
   tn_arena arena;
   tn_arena_init(&arena, graph->heap);
-  recompute r = { .graph = graph, .limit = always ? none : usual };
+  recompute r = { .graph = graph, .limit = plenty == TN_OPT_ALWAYS ? none : usual };
+  if (plenty != 0 && plenty != TN_OPT_ALWAYS) r.limit.alive = plenty;
   bool ok = prepare(&r, &arena);
   if (ok && look(&r) > 0) {
     tn_rewrite rewrite = { .before = before_node, .node = keep_node, .context = &r };

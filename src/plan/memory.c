@@ -9,7 +9,7 @@
  * first, and the smaller block wins.
  *
  * On a GPU, where steps run in parallel, reused memory makes them wait for each other. So a block
- * there has separate memory for every value, unless that takes a large part of what the GPU has. */
+ * there has separate memory for every value, unless that takes more than the GPU has to spare. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +21,6 @@ typedef struct {
 } gap;
 
 #define PACK_BYTES ((size_t)8 << 20) /* of a block that is worth a second choice */
-#define SPREAD_PART 4                /* a block on a GPU that takes less than this part of what is left there
-                                        gives every value separate memory */
 #define PACK_LIMIT 4096              /* slots of one: each is compared with all others */
 
 /* A piece of memory and how long it is in use, by one storage or by several in turn. */
@@ -148,7 +146,7 @@ static int32_t dying_operand(const tn_plan *plan, const tn_storage *storage) {
 static bool may_spread(const tn_plan *plan) {
   size_t limit = plan->options.memory_limit, bytes = 0;
   if (!plan->card) return false;
-  size_t part = tn_card_memory_left(plan->backend->card) / SPREAD_PART;
+  size_t part = tn_card_memory_to_spare(plan->backend->card);
   if (limit == 0 || limit > part) limit = part;
   for (size_t s = 0; s < plan->storages.count && bytes <= limit; s++)
     if (plan->storages.at[s].base == 0) bytes += tn_plan_rounded(plan->storages.at[s].bytes);

@@ -146,7 +146,10 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) { return (void)device, *bytes
 EXPORTED int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   (void)device;
-  *value = attribute == TN_CU_CAPABILITY_MAJOR ? 8 : attribute == TN_CU_CAPABILITY_MINOR ? 0 : 4;
+  *value = attribute == TN_CU_CAPABILITY_MAJOR          ? 8
+           : attribute == TN_CU_CAPABILITY_MINOR    ? 0
+           : attribute == TN_CU_MULTIPROCESSOR_ROOM ? 164 << 10
+                                                    : 4;
   return 0;
 }
 

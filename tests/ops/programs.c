@@ -344,7 +344,7 @@ static bool fold_by_ref(void *context, tn_op op, const tn_attrs *attrs, const tn
 }
 
 static void optimised(const program *p, tn_pass_set passes, tn_graph *to) {
-  tn_opt_evaluator evaluator = { fold_by_ref, (void *)(uintptr_t)tn_backend_ref() };
+  tn_opt_evaluator evaluator = { .compute = fold_by_ref, .context = (void *)(uintptr_t)tn_backend_ref() };
   tn_value where;
   assert_true(tn_graph_copy(&p->graph, to));
   assert_true(tn_opt_run(to, passes, &evaluator));

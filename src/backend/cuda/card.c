@@ -15,6 +15,7 @@
 #endif
 
 #define OLDEST_MAJOR 8   /* compute capability of the kernels: cmake/card.cmake */
+#define SPARE_PART 4     /* of the memory that is left: others need some, and more plans may follow */
 #define SPIN_SECONDS 2e-3   /* longer waits sleep, so that other processes run */
 
 /* Defaults of the queue, in the card's memory. */
@@ -33,7 +34,7 @@ struct tn_card {
   tn_cu_stream stream;
   tn_cu_stream aside;      /* for commands that bypass the queue */
   tn_card_modules kernels;
-  bool roomy[TN_CARD_COUNT];   /* make_room has been called */
+  int room[TN_CARD_COUNT];   /* by kernel: dynamic shared memory that make_room has got */
   card_memory *memory;     /* on the card */
   const char *failure;
   uint64_t queued;         /* kernels and copies so far */
@@ -102,13 +103,13 @@ static bool load_kernels(tn_card *card) {
   return check(card, tn_card_modules_load(&card->kernels, &card->cu));
 }
 
-/* A kernel needs permission for more than 48 KB of shared memory per block. It then also gets the largest
- * shared part of the L1 cache, so that several blocks fit on a multiprocessor. */
+/* A kernel needs permission for more than 48 KB of shared memory per block, with its static part. It then
+ * also gets the largest shared part of the L1 cache, so that several blocks fit on a multiprocessor. */
 static bool make_room(tn_card *card, tn_card_kernel kernel, int room) {
-  if (room <= TN_CU_ROOM_AT_ONCE || card->roomy[kernel]) return true;
-  card->roomy[kernel] = true;
+  if (room <= card->room[kernel]) return true;
+  card->room[kernel] = room;
   tn_cu_function function = card->kernels.functions[kernel];
-  return check(card, card->cu.function_set(function, TN_CU_ROOM, TN_CARD_ROOM)) &&
+  return check(card, card->cu.function_set(function, TN_CU_ROOM, room)) &&
          check(card, card->cu.function_set(function, TN_CU_SHARED_PART, 100));
 }
 
@@ -138,6 +139,8 @@ static bool open_parts(tn_card *card, int index) {
   card->queue.launch = launch;
   card->queue.fault = &card->memory->fault;
   card->queue.shift = &card->memory->shift;
+  card->queue.multiprocessors = card->info.multiprocessors;
+  cu->device_attribute(&card->queue.room, TN_CU_MULTIPROCESSOR_ROOM, card->device);
   return load_kernels(card) && tn_card_clear(card, card->memory, sizeof *card->memory);
 }
 
@@ -193,6 +196,8 @@ size_t tn_card_memory_left(tn_card *card) {
   size_t left = 0, all = 0;
   return tn_card_enter(card) && check(card, card->cu.memory_left(&left, &all)) ? left : 0;
 }
+
+size_t tn_card_memory_to_spare(tn_card *card) { return tn_card_memory_left(card) / SPARE_PART; }
 
 void *tn_card_host_allocate(tn_card *card, size_t bytes) {
   void *memory = NULL;

@@ -42,6 +42,8 @@ void *tn_card_allocate(tn_card *card, size_t bytes);
 void tn_card_release(tn_card *card, void *memory);   /* NULL is fine */
 /* Free bytes; 0 when the card has failed. */
 size_t tn_card_memory_left(tn_card *card);
+/* The part of it that a program may take only to be faster. */
+size_t tn_card_memory_to_spare(tn_card *card);
 /* Pinned memory of the host, which the card reads and writes directly. NULL when there is none left. */
 void *tn_card_host_allocate(tn_card *card, size_t bytes);
 void tn_card_host_release(tn_card *card, void *memory);   /* NULL is fine */

@@ -69,10 +69,11 @@ typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
 #define TN_CU_CAPTURE_SET 1        /* for capture_after: replaces the dependencies */
 #define TN_CU_ROOM 8               /* for function_set: the limit of shared memory per launch */
 #define TN_CU_SHARED_PART 9        /* for function_set: percent of the L1 cache used as shared memory */
-#define TN_CU_ROOM_AT_ONCE (48 << 10)   /* allowed without TN_CU_ROOM */
+#define TN_CU_ROOM_AT_ONCE (48 << 10)   /* of static and dynamic shared memory, allowed without TN_CU_ROOM */
 #define TN_CU_CAPABILITY_MAJOR 75   /* attributes of a device */
 #define TN_CU_CAPABILITY_MINOR 76
 #define TN_CU_MULTIPROCESSORS 16
+#define TN_CU_MULTIPROCESSOR_ROOM 81   /* bytes of shared memory */
 
 typedef struct {
 #define TN_CU_POINTER(name, symbol, ...) int (*name)(__VA_ARGS__);

@@ -76,6 +76,7 @@ typedef struct {
   int64_t m, n;
   int threads;
   int blocks;              /* resident on a multiprocessor at a time */
+  int room;                /* bytes of shared memory of a block */
   double alone, full;      /* nanoseconds per step of k */
   double lines;            /* factor on the time when both operands are CARD_LINES */
 } tn_card_tile;

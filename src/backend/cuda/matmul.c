@@ -12,9 +12,13 @@
 #define WAYS_ANY(NAME)  TN_CARD_matmul_##NAME, 1
 #define WAYS_MOST(NAME) TN_CARD_matmul_##NAME##_rr, 3
 #define WAYS_EACH(NAME) TN_CARD_matmul_##NAME##_rr, 4
+#define GAP_ANY  8   /* floats after a step of k: tile.inc.h */
+#define GAP_MOST 0
+#define GAP_EACH 0
 static const tn_card_tile tiles[] = {
 #define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ALONE, FULL, LINES) \
-  { #NAME, WAYS_##WAYS(NAME), M, N, WM * WN * CARD_WARP, BLOCKS, ALONE, FULL, LINES },
+  { #NAME, WAYS_##WAYS(NAME), M, N, WM * WN * CARD_WARP, BLOCKS, \
+    STAGES * DEPTH * (M + N + GAP_##WAYS) * 4, ALONE, FULL, LINES },
 #include "backend/cuda/kernels/tiles.def"
 };
 #define TILE_COUNT ((int)(sizeof tiles / sizeof tiles[0]))
@@ -102,14 +106,25 @@ static const tn_card_tile *tile_for(const card_matmul_arguments *a) {
 }
 
 /* ---- launching ---- */
+/* Dynamic shared memory of a block that does not use it: no multiprocessor then holds more of a few blocks
+ * than its even share. Beside other kernels they would gather where those have left room, and take as long as
+ * the multiprocessor with most of them. */
+static int room_of(const tn_card_queue *queue, const tn_card_tile *tile, int64_t blocks) {
+  if (queue->multiprocessors == 0) return 0;
+  int64_t share = tn_card_parts(blocks, queue->multiprocessors);
+  int64_t room = queue->room / (share + 1) - tile->room;
+  return share < tile->blocks && room > 0 ? (int)room : 0;
+}
+
 static bool launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t m, int64_t n, int threads,
-                   card_matmul_arguments *a) {
+                   const tn_card_tile *tile, card_matmul_arguments *a) {
   a->tiles_m = tn_card_parts(a->m, m), a->tiles_n = tn_card_parts(a->n, n);
   int64_t blocks = a->batch.count * a->tiles_m * a->tiles_n;
   for (a->first = 0; a->first < blocks; a->first += BLOCKS_AT_ONCE) {
     int64_t now = blocks - a->first < BLOCKS_AT_ONCE ? blocks - a->first : BLOCKS_AT_ONCE;
     a->start = (card_start){ call->queue->fault, call->queue->step };
-    if (!call->queue->launch(call->queue, kernel, now, threads, 0, a, sizeof *a)) return false;
+    int room = tile ? room_of(call->queue, tile, now) : 0;
+    if (!call->queue->launch(call->queue, kernel, now, threads, room, a, sizeof *a)) return false;
   }
   return true;
 }
@@ -122,7 +137,7 @@ static void look(card_matmul_arguments *a) {
 
 static bool launch_tiles(const tn_kernel_call *call, const tn_card_tile *tile, card_matmul_arguments *a) {
   int way = tile->ways > 1 ? way_of(a) : 0;
-  return launch(call, (tn_card_kernel)(tile->kernel + way), tile->m, tile->n, tile->threads, a);
+  return launch(call, (tn_card_kernel)(tile->kernel + way), tile->m, tile->n, tile->threads, tile, a);
 }
 
 bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile) {
@@ -169,5 +184,5 @@ bool tn_cuda_matmul(const tn_kernel_call *call) {
   }
   tn_card_kernel kernel = dtype == TN_F64 ? TN_CARD_matmul_f64
                           : dtype == TN_I32 ? TN_CARD_matmul_i32 : TN_CARD_matmul_i64;
-  return launch(call, kernel, TILE, TILE, CARD_BLOCK, &a);
+  return launch(call, kernel, TILE, TILE, CARD_BLOCK, NULL, &a);
 }

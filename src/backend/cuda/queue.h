@@ -24,6 +24,8 @@ struct tn_card_queue {
   const uint64_t *shift;    /* on the card: see tn_plan_shift_draws */
   int64_t step;             /* of the plan; reported with a fault */
   int64_t block_limit;      /* of a launch whose threads take several elements; 0: the kernel's own */
+  int multiprocessors;      /* 0: blocks run one after another */
+  int room;                 /* bytes of shared memory that a multiprocessor has for all its blocks */
 };
 
 /* The kernels of the table, for a queue in every call: tn_kernel_call.queue. */

@@ -1,13 +1,18 @@
 /* backend/cuda/kernels/tile.inc.h: a product of f32 matrices by tiles. Included with
- *   TILE            a row of tiles.def
- *   WAY             of this kernel: _rr and its kin, or nothing
- *   X_KIND, Y_KIND  how the operands lie (card_operand_kind)
- *   INSIDE          1: the matrices have at least one tile, and those at their ends begin earlier, so that
- *                   all of a tile is inside; what two tiles make, the second gives
+ *   TILE              a row of tiles.def
+ *   WAY               of this kernel: _rr and its kin, or nothing
+ *   X_KIND, Y_KIND    how the operands lie (card_operand_kind)
+ *   X_LINES, Y_LINES  1: that is CARD_LINES, and known when this is compiled
+ *   INSIDE            1: the matrices have at least one tile, and those at their ends begin earlier, so that
+ *                     all of a tile is inside; what two tiles make, the second gives
  *
  * The chain of an element is never cut: a thread keeps its sums in registers from k = 0 to the end. Steps of
  * k come into shared memory DEPTH at a time, by copies that run beside the arithmetic, and every thread reads
- * AHEAD steps before the one that it is at. Both operands lie there by k: x as [k][row], y as [k][column].
+ * AHEAD steps before the one that it is at.
+ *
+ * In shared memory an operand lies by k: x as [k][row], y as [k][column]. With LINES it lies as in memory,
+ * [row][k] or [column][k], and a thread reads LINE steps of a row or column at once. There the fours of steps
+ * are permuted, each row or column differently, so that lanes that read at the same time use different banks.
  *
  * Lanes are numbered so that neighbours ask for the same words: lane bits 1-3 are the row, 0 and 4 the
  * column. */
@@ -24,44 +29,58 @@
 #define EACH_M       OF_TILE(EACH_M)
 #define EACH_N       OF_TILE(EACH_N)
 #define AHEAD        OF_TILE(AHEAD)
-#define RING         (AHEAD + 1)
+#define FOURS        (DEPTH / 4)
+#define LINE         (X_LINES && Y_LINES && EACH_M * EACH_N >= 32 ? 2 : 4)   /* registers are short */
+#define HELD_X       (X_LINES ? 2 * LINE : AHEAD + 1)   /* steps of k in registers */
+#define HELD_Y       (Y_LINES ? 2 * LINE : AHEAD + 1)
+#define TOGETHER     (X_LINES || Y_LINES ? LINE : 1)    /* what the number of steps is a multiple of */
 #define THREADS      (WARPS_M * WARPS_N * CARD_WARP)
 #define RUN_M        (EACH_M < 4 ? EACH_M : 4)   /* rows of a thread that lie side by side */
 #define RUN_N        (EACH_N < 4 ? EACH_N : 4)
-#define PITCH_M      (TILE_M + 4)
-#define PITCH_N      (TILE_N + 4)
+#define PITCH_M      (TILE_M + (INSIDE ? 0 : 4))   /* elements that are copied one by one use all banks */
+#define PITCH_N      (TILE_N + (INSIDE ? 0 : 4))
 #define STAGE        (DEPTH * (PITCH_M + PITCH_N))
-#define BY_HAND      (INSIDE && EACH_M * EACH_N >= 32)   /* bring.inc.h */
+/* By what fours of steps are permuted. Rows that are read together follow one another; columns come from runs
+ * of RUN_N. */
+#define SWIZZLE_X(row)    ((row) / (32 / DEPTH) % FOURS)
+#define SWIZZLE_Y(column) ((column) / RUN_N % (FOURS < 4 ? FOURS : 4))
 
-_Static_assert(STAGES >= 3, "what is held is put into place an iteration later, before it is read");
-_Static_assert(DEPTH % RING == 0 && DEPTH / 4 < DEPTH - AHEAD, "rings go round evenly; all is taken in time");
+_Static_assert(DEPTH % HELD_X == 0 && DEPTH % HELD_Y == 0, "what is held goes round evenly");
+_Static_assert(AHEAD <= LINE && DEPTH / 4 < DEPTH - AHEAD, "all is taken in time");
+_Static_assert(!X_LINES || THREADS / FOURS % 8 == 0, "copies of a thread are permuted alike");
+_Static_assert(!Y_LINES || THREADS / FOURS % (4 * RUN_N) == 0, "copies of a thread are permuted alike");
 
 CARD_SHARED CARD_ALIGNED float OF(stage)[STAGES * STAGE];
 
 /* ---- bringing operands ---- */
-#define SIDE  x
-#define WIDTH TILE_M
-#define PITCH PITCH_M
+#define SIDE       x
+#define WIDTH      TILE_M
+#define PITCH      PITCH_M
+#define AS_LINES   X_LINES
+#define SWIZZLE(p) SWIZZLE_X(p)
 #ifdef X_WINDOWS
 #include "backend/cuda/kernels/windows.inc.h"
 #else
 #include "backend/cuda/kernels/bring.inc.h"
 #endif
-#define SIDE  y
-#define WIDTH TILE_N
-#define PITCH PITCH_N
+#define SIDE       y
+#define WIDTH      TILE_N
+#define PITCH      PITCH_N
+#define AS_LINES   Y_LINES
+#define SWIZZLE(p) SWIZZLE_Y(p)
 #include "backend/cuda/kernels/bring.inc.h"
 
 /* ---- a thread's part ---- */
 typedef struct {
-  float x[RING][EACH_M], y[RING][EACH_N];   /* steps of k, in turns */
+  float x[HELD_X][EACH_M], y[HELD_Y][EACH_N];   /* steps of k, in turns */
   float sum[EACH_M][EACH_N];
   const CARD_NEAR float *x_from, *y_from;   /* of the first step, in the stage that is read */
 } OF(part);
 
 CARD_INLINE int OF(row)(int i) {
   int warp = card_thread() / CARD_WARP, lane = card_lane() >> 1 & 7;
-  return warp / WARPS_N * (8 * EACH_M) + i / RUN_M * (8 * RUN_M) + lane * RUN_M + i % RUN_M;
+  int within = X_LINES ? i * 8 + lane : i / RUN_M * (8 * RUN_M) + lane * RUN_M + i % RUN_M;
+  return warp / WARPS_N * (8 * EACH_M) + within;
 }
 
 CARD_INLINE int OF(column)(int j) {
@@ -70,25 +89,57 @@ CARD_INLINE int OF(column)(int j) {
 }
 
 CARD_INLINE void OF(turn_to)(OF(part) *p, int stage) {
-  p->x_from = &OF(stage)[stage + OF(row)(0)];
-  p->y_from = &OF(stage)[stage + DEPTH * PITCH_M + OF(column)(0)];
+  p->x_from = &OF(stage)[stage + OF(row)(0) * (X_LINES ? DEPTH : 1)];
+  p->y_from = &OF(stage)[stage + DEPTH * PITCH_M + OF(column)(0) * (Y_LINES ? DEPTH : 1)];
 }
 
-CARD_INLINE void OF(read_step)(OF(part) *p, int into, int k) {
-  CARD_UNROLL
-  for (int i = 0; i < EACH_M; i += RUN_M)
-    card_read_run(&p->x[into][i], p->x_from + (k * PITCH_M + i / RUN_M * (8 * RUN_M)), RUN_M);
-  CARD_UNROLL
-  for (int j = 0; j < EACH_N; j += RUN_N)
-    card_read_run(&p->y[into][j], p->y_from + (k * PITCH_N + j / RUN_N * (4 * RUN_N)), RUN_N);
+/* Step k of x into p->x[into], or LINE steps from k on. */
+CARD_INLINE void OF(read_x)(OF(part) *p, int into, int k) {
+  if (X_LINES) {
+    int four = (k / 4 ^ SWIZZLE_X(OF(row)(0))) * 4 + k % 4;   /* of all rows: they are multiples of 8 apart */
+    CARD_UNROLL
+    for (int i = 0; i < EACH_M; i++) {
+      float line[LINE];
+      card_read_run(line, p->x_from + (i * 8 * DEPTH + four), LINE);
+      CARD_UNROLL
+      for (int c = 0; c < LINE; c++) p->x[into + c][i] = line[c];
+    }
+  } else {
+    CARD_UNROLL
+    for (int i = 0; i < EACH_M; i += RUN_M)
+      card_read_run(&p->x[into][i], p->x_from + (k * PITCH_M + i / RUN_M * (8 * RUN_M)), RUN_M);
+  }
 }
 
-CARD_INLINE void OF(add_step)(OF(part) *p, int from) {
+CARD_INLINE void OF(read_y)(OF(part) *p, int into, int k) {
+  if (Y_LINES) {
+    int four = (k / 4 ^ SWIZZLE_Y(OF(column)(0))) * 4 + k % 4;   /* of all columns, likewise */
+    CARD_UNROLL
+    for (int j = 0; j < EACH_N; j++) {
+      float line[LINE];
+      card_read_run(line, p->y_from + ((j / RUN_N * (4 * RUN_N) + j % RUN_N) * DEPTH + four), LINE);
+      CARD_UNROLL
+      for (int c = 0; c < LINE; c++) p->y[into + c][j] = line[c];
+    }
+  } else {
+    CARD_UNROLL
+    for (int j = 0; j < EACH_N; j += RUN_N)
+      card_read_run(&p->y[into][j], p->y_from + (k * PITCH_N + j / RUN_N * (4 * RUN_N)), RUN_N);
+  }
+}
+
+/* Step k of the stage, which is step `number` of those that are held in turns. */
+CARD_INLINE void OF(read_step)(OF(part) *p, int number, int k) {
+  if (!X_LINES || number % LINE == 0) OF(read_x)(p, number % HELD_X, k);
+  if (!Y_LINES || number % LINE == 0) OF(read_y)(p, number % HELD_Y, k);
+}
+
+CARD_INLINE void OF(add_step)(OF(part) *p, int number) {
   CARD_UNROLL
   for (int i = 0; i < EACH_M; i++) {
     CARD_UNROLL
     for (int j = 0; j < EACH_N; j++)
-      p->sum[i][j] = tn_fma_f32(p->x[from][i], p->y[from][j], p->sum[i][j]);
+      p->sum[i][j] = tn_fma_f32(p->x[number % HELD_X][i], p->y[number % HELD_Y][j], p->sum[i][j]);
   }
 }
 
@@ -161,13 +212,12 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
   OF(bring_y) y = OF(begin_y)(at.y, a->y_column, a->y_row, &at.column, a->n, Y_KIND);
   int64_t whole = a->k / DEPTH;
   int stage = 0, rest = (int)(a->k % DEPTH);
-  int held = 0, held_steps = 0;   /* what is held: for which stage, and how many steps */
   OF(part) p = { .sum = { { 0 } } };
   CARD_ROLLED
   for (int s = 0; s < STAGES - 1; s++) {
     int steps = OF(steps_of)(a, s);
-    OF(take_x)(&x, s * STAGE, steps, X_KIND, false);
-    OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND, false);
+    OF(take_x)(&x, s * STAGE, steps, X_KIND);
+    OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND);
     card_copies_end();
   }
   card_copies_wait(STAGES - 2);
@@ -188,24 +238,22 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
         stage = stage == (STAGES - 1) * STAGE ? 0 : stage + STAGE;
         OF(turn_to)(&p, stage);
       }
-      OF(read_step)(&p, (k + AHEAD) % RING, (k + AHEAD) % DEPTH);
-      if (k == 0) {
-        OF(put_x)(&x, held, held_steps, X_KIND);
-        OF(take_x)(&x, oldest, steps, X_KIND, true);
-      }
+      OF(read_step)(&p, k + AHEAD, (k + AHEAD) % DEPTH);
+      if (k == 0) OF(take_x)(&x, oldest, steps, X_KIND);
       if (k == DEPTH / 4) {
-        OF(put_y)(&y, held + DEPTH * PITCH_M, held_steps, Y_KIND);
-        OF(take_y)(&y, oldest + DEPTH * PITCH_M, steps, Y_KIND, true);
+        OF(take_y)(&y, oldest + DEPTH * PITCH_M, steps, Y_KIND);
         card_copies_end();
       }
-      OF(add_step)(&p, k % RING);
+      OF(add_step)(&p, k);
     }
-    held = oldest, held_steps = steps;
   }
   CARD_ROLLED
-  for (int k = 0; k < rest; k++) {
-    OF(read_step)(&p, 0, k);
-    OF(add_step)(&p, 0);
+  for (int k = 0; k < rest; k += TOGETHER) {
+    CARD_UNROLL
+    for (int c = 0; c < TOGETHER; c++) {
+      OF(read_step)(&p, c, k + c);
+      OF(add_step)(&p, c);
+    }
   }
   OF(give)(a, &at, &p);
 }
@@ -223,14 +271,19 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
 #undef EACH_M
 #undef EACH_N
 #undef AHEAD
-#undef RING
+#undef FOURS
+#undef LINE
+#undef HELD_X
+#undef HELD_Y
+#undef TOGETHER
+#undef SWIZZLE_X
+#undef SWIZZLE_Y
 #undef THREADS
 #undef RUN_M
 #undef RUN_N
 #undef PITCH_M
 #undef PITCH_N
 #undef STAGE
-#undef BY_HAND
 #undef WAY
 #undef X_KIND
 #undef Y_KIND

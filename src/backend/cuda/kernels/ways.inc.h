@@ -2,23 +2,23 @@
  * side by side (r), or steps of k side by side (a). With MOST there is none for (a) twice. */
 #define INSIDE 1
 
-#define WAY    _rr
-#define X_KIND CARD_RUNS
-#define Y_KIND CARD_RUNS
-#include "backend/cuda/kernels/tile.inc.h"
-#define WAY    _ra
-#define X_KIND CARD_RUNS
-#define Y_KIND CARD_LINES
-#include "backend/cuda/kernels/tile.inc.h"
-#define WAY    _ar
-#define X_KIND CARD_LINES
-#define Y_KIND CARD_RUNS
-#include "backend/cuda/kernels/tile.inc.h"
+#define WAY     _rr
+#define X_LINES 0
+#define Y_LINES 0
+#include "backend/cuda/kernels/one_way.inc.h"
+#define WAY     _ra
+#define X_LINES 0
+#define Y_LINES 1
+#include "backend/cuda/kernels/one_way.inc.h"
+#define WAY     _ar
+#define X_LINES 1
+#define Y_LINES 0
+#include "backend/cuda/kernels/one_way.inc.h"
 #if !defined(MOST)
-#define WAY    _aa
-#define X_KIND CARD_LINES
-#define Y_KIND CARD_LINES
-#include "backend/cuda/kernels/tile.inc.h"
+#define WAY     _aa
+#define X_LINES 1
+#define Y_LINES 1
+#include "backend/cuda/kernels/one_way.inc.h"
 #endif
 
 #undef INSIDE

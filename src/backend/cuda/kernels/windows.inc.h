@@ -44,10 +44,9 @@ CARD_INLINE BRING OF(begin_x)(const card_matmul_arguments *a, int64_t first, int
   return b;
 }
 
-/* The next `steps` steps, and then to those after them. None are held. */
-CARD_INLINE void OF(take_x)(BRING *b, int stage, int steps, int kind, bool holds) {
+/* Starts the copies of the next `steps` steps; the next call continues after them. */
+CARD_INLINE void OF(take_x)(BRING *b, int stage, int steps, int kind) {
   CARD_NEAR float *to = &OF(stage)[stage + b->to];
-  (void)holds;
   if (kind == CARD_TURNED) {
     CARD_UNROLL
     for (int step = 0; step < DEPTH; step += EVERY) {
@@ -69,10 +68,6 @@ CARD_INLINE void OF(take_x)(BRING *b, int stage, int steps, int kind, bool holds
     card_digits_add(&b->digits, AT_ONCE, b->w->channels, b->w->columns);
   }
 }
-
-CARD_INLINE void OF(put_x)(const BRING *b, int stage, int steps, int kind) {
-  (void)b, (void)stage, (void)steps, (void)kind;
-}
 #undef BRING
 #undef AT_ONCE
 #undef PLACES
@@ -80,3 +75,5 @@ CARD_INLINE void OF(put_x)(const BRING *b, int stage, int steps, int kind) {
 #undef SIDE
 #undef WIDTH
 #undef PITCH
+#undef AS_LINES
+#undef SWIZZLE
