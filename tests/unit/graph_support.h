@@ -67,7 +67,7 @@ static inline bool fold_with_ref(void *context, tn_op op, const tn_attrs *attrs,
   };
   return tn_backend_run(tn_backend_ref(), &call);
 }
-static const tn_opt_evaluator ref_evaluator = { fold_with_ref, NULL };
+static const tn_opt_evaluator ref_evaluator = { .compute = fold_with_ref, .context = NULL };
 
 /* Inputs and parameters filled from a generator: small numbers of both signs. */
 static inline tn_tensor random_tensor(world *w, const tn_type *type, tn_rng *rng) {
