@@ -8,6 +8,7 @@
 #define BLOCKS_AT_ONCE INT32_MAX
 #define MULTIPROCESSORS 132   /* of the card that the tiles were measured on */
 #define MANY_ROUNDS 3
+#define ROUND_NS 5000.0   /* what a round takes beside its steps: the first operands, the results */
 
 #define WAYS_ANY(NAME)  TN_CARD_matmul_##NAME, 1
 #define WAYS_MOST(NAME) TN_CARD_matmul_##NAME##_rr, 3
@@ -86,16 +87,18 @@ static bool fits(const tn_card_tile *tile, const card_matmul_arguments *a) {
   return way_of(a) < tile->ways && side_fits(a->x_kind, a->m, tile->m) && side_fits(a->y_kind, a->n, tile->n);
 }
 
-/* Time per step of k on the multiprocessor with most tiles, which ends last. It runs several blocks at a
- * time; after many rounds the partial last one is negligible. */
+/* Nanoseconds on the multiprocessor with most tiles, which ends last. It runs several blocks at a time; after
+ * many rounds the partial last one is negligible. */
 static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
   int64_t blocks = a->batch.count * tn_card_parts(a->m, tile->m) * tn_card_parts(a->n, tile->n);
   int64_t most = tn_card_parts(blocks, MULTIPROCESSORS);
   int64_t whole = most / tile->blocks, left = most % tile->blocks;
-  double last = (double)left * tile->full, time = (double)(whole * tile->blocks) * tile->full;
-  if (left > 0) time += last > tile->alone ? last : tile->alone;
-  if (whole >= MANY_ROUNDS) time = (double)blocks / MULTIPROCESSORS * tile->full;
-  return a->x_kind == CARD_LINES && a->y_kind == CARD_LINES ? time * tile->lines : time;
+  double last = (double)left * tile->full, step = (double)(whole * tile->blocks) * tile->full;
+  double rounds = (double)(whole < MANY_ROUNDS ? whole + (left > 0) : 1);
+  if (left > 0) step += last > tile->alone ? last : tile->alone;
+  if (whole >= MANY_ROUNDS) step = (double)blocks / MULTIPROCESSORS * tile->full;
+  if (a->x_kind == CARD_LINES && a->y_kind == CARD_LINES) step *= tile->lines;
+  return step * (double)a->k + rounds * ROUND_NS;
 }
 
 static const tn_card_tile *tile_for(const card_matmul_arguments *a) {
