@@ -164,6 +164,28 @@ $ sh on_card fine emit branch.ail --as plan --device cuda
 | 9: reshape @256 -> out+0
 | device cuda: steps on the GPU: 6, on the CPU: 3; launched one by one
 
+# A product, its bias and relu are one kernel also in a training: relu adds only that of its gradient.
+$ cat > layers.ail <<'END'
+> model {
+>   x [B, 3]
+>   labels [B]
+>   param W [3, 4]
+>   param b [4]
+>   param V [4, 2]
+>   logits = matmul(relu(linear(x, W, b)), V)
+> }
+> train {
+>   loss = xent(logits, labels)
+>   steps = 1
+>   batch = 4
+> }
+> END
+$ sed 's/relu//' layers.ail > linear.ail
+$ for model in layers linear; do
+>   sh on_card count train $model.ail -q --device cuda --store ahead.db 2>&1 | grep -o '[0-9]* launches'
+> done | awk '{ kernels[NR] = $1 } END { print kernels[1] - kernels[2] }'
+| 1
+
 # Windows of images are read by the product that needs them, forwards and for the gradient of the weights.
 $ cp -r "$TESTS/../examples/ail/digits.ail" "$TESTS/../examples/ail/data" .
 $ sh on_card fine emit digits.ail --as plan --device cuda | grep 'patches.*param'
