@@ -12,7 +12,7 @@
 #define UNARY_EACH 16   /* the same of kernels/straight.c's straight_unary */
 
 /* An input of a step: one of these plus its number. */
-enum { OPERAND = 0, SCALAR = 64, NUMBER = 128, RESULT = 192 };
+enum { OPERAND = 0, WHOLE = 32, SCALAR = 64, NUMBER = 128, RESULT = 192 };
 
 typedef struct {
   uint16_t op;
@@ -25,13 +25,16 @@ typedef struct {
 } known;
 
 #define I(k) (OPERAND + (k))
+#define W(k) (WHOLE + (k))
 #define S(k) (SCALAR + (k))
 #define N(k) (NUMBER + (k))
 #define V(s) (RESULT + (s))
-#define ONE(s, ID, x)      { TN_OP_##ID, { x } },
-#define TWO(s, ID, x, y)   { TN_OP_##ID, { x, y } },
-#define TEST(s, ID, x, y)  { TN_OP_##ID, { x, y } },
-#define CHOOSE(s, c, x, y) { TN_OP_SELECT, { c, x, y } },
+#define ONE(s, ID, x)           { TN_OP_##ID, { x } },
+#define TWO(s, ID, x, y)        { TN_OP_##ID, { x, y } },
+#define TEST(s, ID, x, y)       { TN_OP_##ID, { x, y } },
+#define TEST_WHOLE(s, ID, x, y) { TN_OP_##ID, { x, y } },
+#define TO_NUMBER(s, c)         { TN_OP_CAST, { c } },
+#define CHOOSE(s, c, x, y)      { TN_OP_SELECT, { c, x, y } },
 #define TN_PROGRAM(NAME, LAST, STEPS) { (LAST) + 1, { STEPS } },
 static const known programs[] = {
 #include "backend/cuda/kernels/programs.def"
@@ -48,27 +51,31 @@ typedef struct {
   int scalars, numbers;
 } writer;
 
-/* Whether the elements of each row of `x` are contiguous and aligned to 16 bytes, or all the same. */
-static bool lies_well(const card_shape *shape, const card_operand *x, card_straight_operand *out) {
+/* Whether the elements of each row of `x` are contiguous, or all the same. */
+static bool lies_well(const card_shape *shape, const card_operand *x, card_straight_arguments *to,
+                      card_straight_operand *out) {
   int last = shape->rank - 1;
   *out = (card_straight_operand){ .data = x->data, .row = last > 0 ? x->stride[0] : 0,
                                   .column = last >= 0 ? x->stride[last] : 4 };
-  if (x->dtype != TN_F32 || (out->column != 4 && out->column != 0)) return false;
-  return out->column == 0 || ((uintptr_t)x->data % 16 == 0 && out->row % 16 == 0);
+  bool aligned = (uintptr_t)x->data % 16 == 0 && out->row % 16 == 0;
+  to->runs = to->runs && (out->column == 0 || aligned);
+  return out->column == 4 || out->column == 0;
 }
 
 static bool name_operand(writer *w, int k) {
   const card_operand *x = &w->from->in[k];
   card_straight_arguments *to = w->to;
-  if (tn_card_is_scalar(&w->from->shape, x) && w->from->shape.count > 1) {
-    if (x->dtype != TN_F32 || w->scalars == CARD_STRAIGHT_SCALARS) return false;
+  bool whole = x->dtype == TN_I32;
+  if (x->dtype != TN_F32 && !whole) return false;
+  if (!whole && tn_card_is_scalar(&w->from->shape, x) && w->from->shape.count > 1) {
+    if (w->scalars == CARD_STRAIGHT_SCALARS) return false;
     to->scalar[w->scalars] = x->data;
     w->name[k] = SCALAR + w->scalars++;
     return true;
   }
   if (to->operand_count == CARD_STRAIGHT_OPERANDS) return false;
-  w->name[k] = OPERAND + to->operand_count;
-  return lies_well(&w->from->shape, x, &to->in[to->operand_count++]);
+  w->name[k] = (whole ? WHOLE : OPERAND) + to->operand_count;
+  return lies_well(&w->from->shape, x, to, &to->in[to->operand_count++]);
 }
 
 static bool name_number(writer *w, int step) {
@@ -87,13 +94,23 @@ static bool name_of(writer *w, int place, uint8_t *name) {
   return ok;
 }
 
+static int dtype_of(const writer *w, int place) {
+  int step = place - w->from->operand_count;
+  return step < 0 ? w->from->in[place].dtype : w->from->step[step].dtype;
+}
+
+/* Steps of f32, comparisons, and the number that a truth is. */
+static bool has_word(const writer *w, const card_step *step) {
+  if (step->op == TN_OP_CAST) return step->dtype == TN_F32 && dtype_of(w, step->in[0]) == TN_BOOL;
+  bool truth = step->dtype == TN_BOOL && tn_op_sig_of((tn_op)step->op)->kind == TN_KIND_ELEMENTWISE;
+  return step->dtype == TN_F32 || truth;
+}
+
 static bool write_step(writer *w, int s) {
   const card_step *step = &w->from->step[s];
   known *program = &w->program;
   if (step->op == TN_OP_FILL) return true;
-  bool truth = step->dtype == TN_BOOL && tn_op_sig_of((tn_op)step->op)->kind == TN_KIND_ELEMENTWISE;
-  if (program->count == CARD_STRAIGHT_STEPS || (step->dtype != TN_F32 && !truth) || step->op == TN_OP_CAST)
-    return false;
+  if (program->count == CARD_STRAIGHT_STEPS || !has_word(w, step)) return false;
   link *added = &program->link[program->count];
   added->op = step->op;
   for (int k = 0; k < tn_fused_step_arity((tn_op)step->op); k++)
@@ -130,11 +147,13 @@ static bool find(const known *program, int32_t *which) {
 bool tn_card_straight_of(const card_elementwise_arguments *from, card_straight_arguments *to) {
   const card_shape *shape = &from->shape;
   writer w = { .from = from, .to = to };
-  *to = (card_straight_arguments){ .shape = *shape };
+  *to = (card_straight_arguments){ .shape = *shape, .width = shape->count };
   for (int place = 0; place < PLACES; place++) w.name[place] = -1;
-  bool rows = shape->rank == 2 && shape->narrow && shape->dim[1] % 4 == 0;
-  if (shape->rank > 1 && !rows) return false;
-  if (!lies_well(shape, &from->out, &to->out) || to->out.column == 0) return false;
+  if (shape->rank > 2 || (shape->rank == 2 && !shape->narrow)) return false;
+  if (shape->rank == 2) to->width = shape->dim[1];
+  to->runs = shape->rank < 2 || to->width % 4 == 0;
+  if (from->out.dtype != TN_F32 || !lies_well(shape, &from->out, to, &to->out) || to->out.column == 0)
+    return false;
   for (int s = 0; s < from->step_count; s++)
     if (!write_step(&w, s)) return false;
   bool ends = from->step_count > 0 && from->step[from->step_count - 1].op != TN_OP_FILL;

@@ -124,12 +124,14 @@ typedef struct {
 
 typedef struct {
   card_start start;
-  card_shape shape;             /* of one axis, or narrow and of two, the last of fours */
+  card_shape shape;             /* of one axis, or narrow and of two */
+  int64_t width;                /* elements of a row */
   card_straight_operand out, in[CARD_STRAIGHT_OPERANDS];
   const char *scalar[CARD_STRAIGHT_SCALARS];
   float number[CARD_STRAIGHT_NUMBERS];
   int64_t parts;                /* of the elements: what a block works on at a time */
   int32_t operand_count, program;
+  int32_t runs;                 /* fours divide a row, and are aligned in every operand */
 } card_straight_arguments;
 
 /* ---- creating ---- */

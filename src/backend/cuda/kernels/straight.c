@@ -2,8 +2,9 @@
  * operations, and those of programs.def.
  *
  * A thread loads eight elements of every operand before it computes, or sixteen if there is only one,
- * and all steps are in registers: so they are bound by memory. Operands are f32, contiguous in the last
- * axis or constant along it. */
+ * and all steps are in registers: so they are bound by memory. Operands are f32 or i32, contiguous in the
+ * last axis or constant along it. Four elements are one load where rows allow it (card_straight_arguments:
+ * runs); else each is found by itself, and some may be in the next row. */
 #include "backend/cuda/kernels/view.h"
 #include "op/element.h"
 
@@ -23,60 +24,76 @@ typedef struct {
 typedef struct {
   int64_t row, column;
   int count;             /* of four elements: those that are there */
+  bool run;              /* all, and side by side */
 } place;
 
 /* This thread's four of the round that is `number` in the order of elements. */
-CARD_INLINE place place_of(const card_shape *shape, int64_t number) {
+CARD_INLINE place place_of(const card_straight_arguments *a, int64_t number) {
   int64_t n = (number * card_threads() + card_thread()) * 4;
   place at = { .column = n };
-  if (n >= shape->count) return at;
-  at.count = (int)card_least(shape->count - n, 4);
-  if (shape->rank == 2) {
-    uint32_t row = card_divided(shape, 1, (uint32_t)n);
-    at.row = row, at.column = (uint32_t)n - row * (uint32_t)shape->dim[1];
+  if (n >= a->shape.count) return at;
+  at.count = (int)card_least(a->shape.count - n, 4);
+  at.run = at.count == 4 && a->runs;
+  if (a->shape.rank == 2) {
+    uint32_t row = card_divided(&a->shape, 1, (uint32_t)n);
+    at.row = row, at.column = (uint32_t)n - row * (uint32_t)a->width;
   }
   return at;
 }
 
-CARD_INLINE void load(const card_straight_operand *x, const place *at, float *to) {
-  const char *from = x->data + at->row * x->row + at->column * x->column;
-  if (x->column == 0 && at->count) {
+CARD_INLINE void next_element(place *at, int64_t width) {
+  if (++at->column == width) at->column = 0, at->row++;
+}
+
+CARD_INLINE char *at_place(const card_straight_operand *x, const place *at) {
+  return x->data + at->row * x->row + at->column * x->column;
+}
+
+CARD_INLINE void load(const card_straight_operand *x, place at, int64_t width, float *to) {
+  const char *from = at_place(x, &at);
+  if (at.run && x->column == 0) {
     float same = *(const float *)(const void *)from;
     to[0] = to[1] = to[2] = to[3] = same;
-  } else if (at->count == 4) {
+  } else if (at.run) {
     card_run run = *(const card_run *)(const void *)from;
     CARD_UNROLL
     for (int i = 0; i < 4; i++) to[i] = run[i];
   } else {
     CARD_UNROLL
-    for (int i = 0; i < 3; i++)
-      if (i < at->count) to[i] = *(const float *)(const void *)(from + 4 * i);
+    for (int i = 0; i < 4; i++) {
+      if (i < at.count) to[i] = *(const float *)(const void *)at_place(x, &at);
+      next_element(&at, width);
+    }
   }
 }
 
-CARD_INLINE void store(const card_straight_operand *out, const place *at, const float *from) {
-  char *to = out->data + at->row * out->row + at->column * out->column;
+CARD_INLINE void store(const card_straight_operand *out, place at, int64_t width, const float *from) {
   float x[4];
   CARD_UNROLL
   for (int i = 0; i < 4; i++) x[i] = tn_canonical_f32(from[i]);
-  if (at->count == 4) {
-    *(card_run *)(void *)to = (card_run){ x[0], x[1], x[2], x[3] };
+  if (at.run) {
+    *(card_run *)(void *)at_place(out, &at) = (card_run){ x[0], x[1], x[2], x[3] };
   } else {
     CARD_UNROLL
-    for (int i = 0; i < 3; i++)
-      if (i < at->count) *(float *)(void *)(to + 4 * i) = x[i];
+    for (int i = 0; i < 4; i++) {
+      if (i < at.count) *(float *)(void *)at_place(out, &at) = x[i];
+      next_element(&at, width);
+    }
   }
 }
 
 /* ---- programs ---- */
 #define I(k) in[k].of[f][i]
+#define W(k) ((int32_t)tn_bits_f32(in[k].of[f][i]))
 #define S(k) scalar[k]
 #define N(k) a->number[k]
 #define V(s) v##s
-#define ONE(s, ID, x)       const float v##s = tn_of_##ID##_f32(x);
-#define TWO(s, ID, x, y)    const float v##s = tn_of_##ID##_f32(x, y);
-#define TEST(s, ID, x, y)   const bool v##s = tn_of_##ID##_f32(x, y);
-#define CHOOSE(s, c, x, y)  const float v##s = (c) ? (x) : (y);
+#define ONE(s, ID, x)           const float v##s = tn_of_##ID##_f32(x);
+#define TWO(s, ID, x, y)        const float v##s = tn_of_##ID##_f32(x, y);
+#define TEST(s, ID, x, y)       const bool v##s = tn_of_##ID##_f32(x, y);
+#define TEST_WHOLE(s, ID, x, y) const bool v##s = tn_of_##ID##_i32(x, y);
+#define TO_NUMBER(s, c)         const float v##s = (c) ? 1 : 0;
+#define CHOOSE(s, c, x, y)      const float v##s = (c) ? (x) : (y);
 #define EACH(...)                             \
   CARD_UNROLL                                 \
   for (int f = 0; f < FOURS; f++) {           \
@@ -108,16 +125,16 @@ CARD_KERNEL(straight, card_straight_arguments) {
     eight in[CARD_STRAIGHT_OPERANDS] = { { { { 0 } } } }, out = { { { 0 } } };
     place at[FOURS];
     CARD_UNROLL
-    for (int f = 0; f < FOURS; f++) at[f] = place_of(&a->shape, number * FOURS + f);
+    for (int f = 0; f < FOURS; f++) at[f] = place_of(a, number * FOURS + f);
     CARD_UNROLL
     for (int k = 0; k < CARD_STRAIGHT_OPERANDS; k++) {
       CARD_UNROLL
       for (int f = 0; f < FOURS; f++)
-        if (k < a->operand_count) load(&a->in[k], &at[f], in[k].of[f]);
+        if (k < a->operand_count) load(&a->in[k], at[f], a->width, in[k].of[f]);
     }
     compute(a, in, scalar, &out);
     CARD_UNROLL
-    for (int f = 0; f < FOURS; f++) store(&a->out, &at[f], out.of[f]);
+    for (int f = 0; f < FOURS; f++) store(&a->out, at[f], a->width, out.of[f]);
   }
 }
 
@@ -144,11 +161,11 @@ CARD_KERNEL(straight_unary, card_straight_arguments) {
     float x[UNARY_FOURS][4] = { { 0 } };
     place at[UNARY_FOURS];
     CARD_UNROLL
-    for (int f = 0; f < UNARY_FOURS; f++) at[f] = place_of(&a->shape, number * UNARY_FOURS + f);
+    for (int f = 0; f < UNARY_FOURS; f++) at[f] = place_of(a, number * UNARY_FOURS + f);
     CARD_UNROLL
-    for (int f = 0; f < UNARY_FOURS; f++) load(&a->in[0], &at[f], x[f]);
+    for (int f = 0; f < UNARY_FOURS; f++) load(&a->in[0], at[f], a->width, x[f]);
     compute_unary(a->program, x);
     CARD_UNROLL
-    for (int f = 0; f < UNARY_FOURS; f++) store(&a->out, &at[f], x[f]);
+    for (int f = 0; f < UNARY_FOURS; f++) store(&a->out, at[f], a->width, x[f]);
   }
 }
