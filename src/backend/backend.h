@@ -27,6 +27,7 @@ typedef struct {
   tn_pool *pool;           /* helps; NULL: the caller does the parts of all threads */
   struct tn_card_queue *queue;  /* of the GPU that executes it, if the back end is a GPU's */
   const void *kept;        /* what `choose` has left for its kernel */
+  bool checked;            /* an earlier call has found the same index in range */
   tn_fault *fault;         /* for what shows only at run time: an index out of range, division by zero */
   tn_stop *stop;           /* checked every few milliseconds; after a stop the kernel returns early and its
                             * result is invalid, so callers check too. NULL: it is never stopped */

@@ -48,13 +48,15 @@ static bool writes_param(const tn_plan *plan, const tn_step *step) {
   return base >= tn_plan_param_base(plan, 0) && base < tn_plan_output_base(plan, 0);
 }
 
-/* The fault is a piece too: a step that can fail writes it, and one that changes a parameter waits for it. */
+/* The fault is a piece too: a step that can fail writes it. One that changes a parameter waits for it, and so
+ * does one that relies on an earlier look at its index: after a fault its kernels do nothing. */
 static bool add_step(tn_order *order, const tn_plan *plan, const tn_step *step, const void *fault) {
   bool ok = true;
   for (int i = 0; ok && i <= step->call.count; i++)
     ok = add_piece(order, piece_of(tn_step_view(plan, step, i), i == step->call.count));
   ok = ok && add_memory(order, step->call.scratch, step->scratch, true);
-  if (ok && (step->fallible || writes_param(plan, step))) ok = add_memory(order, fault, 1, step->fallible);
+  bool waits = step->fallible || step->call.checked || writes_param(plan, step);
+  if (ok && waits) ok = add_memory(order, fault, 1, step->fallible);
   return ok;
 }
 

@@ -165,7 +165,9 @@ static bool push_kernel(scheduler *s, tn_value value, tn_op op, const tn_locatio
   }
   if (tn_plan_add_view(plan, out) < 0) return out_of_memory(s);
   touch(plan, out->storage, time);
-  step.call = (tn_kernel_call){ .op = op, .attrs = node->attrs, .count = count, .threads = plan->threads };
+  bool looks = op == node->op && tn_op_fails_of(op) == TN_FAILS_ON_NEW_INDEX;
+  step.call = (tn_kernel_call){ .op = op, .attrs = node->attrs, .count = count, .threads = plan->threads,
+                                .checked = looks && !step.fallible };
   step.call.pool = plan->heap->pool;
   return push_step(s, &step);
 }
