@@ -6,8 +6,11 @@
 BUILD is the folder that CMake built into, with the target `bench_tern`. Two tables are printed; --scaling and
 --default leave one of them out. The first has a row for each workload and a column for each number of threads:
 tern's time, how many times as fast that is as one thread, and PyTorch's time over tern's where PYTHON has
-PyTorch, in its fastest form; torch.compile, which takes up to a minute for each cell, only with --compile. The second compares tern without --threads with the best fixed number, on the machine as it is and
-beside a busy process on every core; the goal is at most 1.15 times the time.
+PyTorch, in its fastest form; torch.compile, which takes up to a minute for each cell, only with --compile.
+Every time of this table is the best of the same number of samples: each round takes one of tern and one of
+each form of PyTorch, in turn, for each number of threads. The second compares tern without --threads with the
+best fixed number, on the machine as it is and beside a busy process on every core; the goal is at most 1.15
+times the time. Its times are medians over the rounds.
 
 All times are of the wall clock. Each side runs alone: the others are stopped meanwhile (SIGSTOP), since
 threads that spin between two jobs, as OpenMP's do, take cores away from the side that is measured.
@@ -63,15 +66,26 @@ def peer_forms(row, compiled):
     return [request for request in requests if compiled or not request.endswith(" compile")]
 
 
-def fastest_form(side, row, seconds, compiled):
-    """Seconds of the fastest form, and its name; None where there is none."""
-    found = []
-    for request in peer_forms(row, compiled):
-        first = side.ask(f"{seconds} {request}") / row.peer_per
-        if first == first:     # a form that this version lacks answers nan
-            again = side.ask(f"{seconds} {request}") / row.peer_per
-            found.append((min(first, again), request.split()[1]))
-    return min(found) if found else None
+def is_missing(samples):
+    return samples[0] != samples[0]     # a form that this version lacks answers nan
+
+
+def sample_cell(cell, row, ours, peer, seconds, compiled):
+    """Adds one sample of each side to a cell's lists: tern's under "tern", PyTorch's under the request of the form."""
+    cell.setdefault("tern", []).append(ours.ask(f"{seconds} {row.tern}") / row.per)
+    for request in peer_forms(row, compiled) if peer else []:
+        samples = cell.setdefault(request, [])
+        if not samples or not is_missing(samples):
+            samples.append(peer.ask(f"{seconds} {request}") / row.peer_per)
+
+
+def cell_text(cell, one):
+    """tern's best time, times one thread's best, and the best of PyTorch's fastest form."""
+    ours = min(cell["tern"])
+    peers = [(min(samples), request.split()[1]) for request, samples in cell.items()
+             if request != "tern" and not is_missing(samples)]
+    beside = f" {min(peers)[0] / ours:.2f} {min(peers)[1]}" if peers else ""
+    return f"{report.time_text(ours)} ×{one / ours:.3g}{beside}"
 
 
 def print_scaling(build, python, counts, rows, rounds, seconds, compiled):
@@ -82,21 +96,15 @@ def print_scaling(build, python, counts, rows, rounds, seconds, compiled):
     print(f"{'':7}{'workload':41}" + "".join(f"{str(n) + ' threads':>25}" for n in counts))
     try:
         for row in rows:
-            seen = {n: [] for n in counts}
+            cells = {n: {} for n in counts}
             for _ in range(min(rounds, row.rounds)):
                 for n in counts:
-                    seen[n].append(sides[n].ask(f"{seconds} {row.tern}") / row.per)
-            one = statistics.median(seen[counts[0]])
-            cells = []
-            for n in counts:
-                ours = statistics.median(seen[n])
-                peer = fastest_form(peers[n], row, seconds, compiled) if has_torch else None
-                beside = f" {peer[0] / ours:.2f} {peer[1]}" if peer else ""
-                cells.append(f"{report.time_text(ours)} ×{one / ours:.3g}{beside}")
-                sides[n].drop()
-                if has_torch:
-                    peers[n].drop()
-            print(f"{row.key:7}{row.title[:40]:41}" + "".join(f"{cell:>25}" for cell in cells), flush=True)
+                    sample_cell(cells[n], row, sides[n], peers.get(n), seconds, compiled)
+            for side in [*sides.values(), *peers.values()]:
+                side.drop()
+            one = min(cells[counts[0]]["tern"])
+            print(f"{row.key:7}{row.title[:40]:41}" + "".join(f"{cell_text(cells[n], one):>25}" for n in counts),
+                  flush=True)
     finally:
         for side in [*sides.values(), *peers.values()]:
             side.close()

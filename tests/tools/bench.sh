@@ -37,6 +37,27 @@ assert "attention fused" in threads.peer_forms(attention, False)
 assert "attention compile" not in threads.peer_forms(attention, False)
 assert "attention compile" in threads.peer_forms(attention, True)
 assert threads.counts_up_to(1) == [1] and threads.counts_up_to(2) == [1, 2] and threads.counts_up_to(6) == [1, 2, 4, 6]
+
+class Answers:
+    """A side that answers what it is given, in order."""
+    def __init__(self, requests, answers):
+        self.requests, self.answers = requests, list(answers)
+    def ask(self, request):
+        self.requests.append(request.split()[1])
+        return self.answers.pop(0) if self.answers else float("nan")
+
+cell, asked = {}, []
+ours, peer = Answers(asked, [4.0, 2.0, 3.0]), Answers(asked, [9.0, 8.0, float("nan"), 6.0, 7.0, 5.0, 8.0])
+for _ in range(3):
+    threads.sample_cell(cell, attention, ours, peer, 0.1, False)
+forms = [request for request in cell if request != "tern"]
+counted = {request: len(samples) for request, samples in cell.items()}
+assert counted == {"tern": 3, forms[0]: 3, forms[1]: 3, forms[2]: 1}, counted
+assert asked == (["grad"] + ["attention"] * 3 + (["grad"] + ["attention"] * 2) * 2), asked
+assert threads.cell_text(cell, 4.0) == "2 s ×2 2.50 " + forms[0].split()[1], threads.cell_text(cell, 4.0)
+alone = {}
+threads.sample_cell(alone, attention, Answers([], [2.0]), None, 0.1, False)
+assert threads.cell_text(alone, 4.0) == "2 s ×2"
 choice = threads.Choice(threads.default_rows()[0], 2, {0: [3.0, 2.0, 2.4], 1: [2.0, 2.0, 2.0], 2: [4.0, 4.0, 1.0]})
 assert choice.best() == (1, 2.0) and choice.ratio() == 1.2 and "over" in choice.line()
 assert "| 2 | 2.4 s | 2 s on 1 | 1.20 |" in threads.section([choice])
