@@ -174,6 +174,24 @@ static void long_work_is_cut_and_every_piece_runs_once(void **state) {
   tn_pool_free(call.pool);
 }
 
+/* A thread that comes late by a part of its own, or is half as fast as others, would double the time. */
+static void threads_that_are_slow_leave_parts_to_others(void **state) {
+  (void)state;
+  assert_int_equal(tn_cpu_even_pieces(4, 1.68e6, 512), 8); /* layer_norm 4096x1024 */
+  assert_int_equal(tn_cpu_even_pieces(16, 1.68e6, 512), 4);
+  assert_int_equal(tn_cpu_even_pieces(16, 142e3, 512), 1); /* parts would be too short */
+  assert_int_equal(tn_cpu_even_pieces(4, 1e9, 12), 3);     /* each has a unit at least */
+  assert_int_equal(tn_cpu_even_pieces(4, 1e9, 3), 1);
+  assert_int_equal(tn_cpu_even_pieces(1, 1e9, 512), 1);
+  tn_heap heap = { 0 };
+  tn_kernel_call call = { .pool = tn_pool_new(&heap, 2) };
+  pieces p = { 0 };
+  tn_cpu_run_evenly(&call, 2, 1000, 1e6, do_piece, &p);
+  assert_int_equal(p.done, tn_pool_state(call.pool).helpers == 1 ? 16 : 1);
+  for (int i = 0; i < PIECES; i++) assert_int_equal(p.seen[i], i < p.done);
+  tn_pool_free(call.pool);
+}
+
 static void a_stop_leaves_the_pieces_that_have_not_begun(void **state) {
   (void)state;
   for (int threads = 1; threads <= 2; threads++) {
@@ -300,6 +318,7 @@ int main(void) {
     cmocka_unit_test(shares_of_the_most_elements_are_even),
     cmocka_unit_test(small_work_stays_on_one_thread),
     cmocka_unit_test(long_work_is_cut_and_every_piece_runs_once),
+    cmocka_unit_test(threads_that_are_slow_leave_parts_to_others),
     cmocka_unit_test(a_stop_leaves_the_pieces_that_have_not_begun),
     cmocka_unit_test(a_grid_has_a_place_for_each_thread_and_none_is_empty),
     cmocka_unit_test(places_are_even_and_about_square),

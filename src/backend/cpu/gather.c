@@ -104,7 +104,7 @@ bool tn_cpu_gather(const tn_kernel_call *call) {
   job.slices = tn_cpu_elements(&x_before) * job.indices;
   double cost =
       (double)job.slices * (8 + 0.2 * (double)tn_cpu_elements(&job.to) * (double)tn_cpu_bytes(x->dtype));
-  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, gather_share, &job);
+  tn_cpu_run_evenly(call, tn_cpu_threads_for(cost, call->threads), job.slices, cost, gather_share, &job);
   return true;
 }
 
@@ -183,6 +183,7 @@ static void patches_share(void *context, const tn_cpu_part *part) {
 bool tn_cpu_patches(const tn_kernel_call *call) {
   if (tn_cpu_elements(call->out) == 0) return true;
   double cost = (double)tn_cpu_elements(call->out) * (double)tn_cpu_bytes(call->out->dtype) * 0.3;
-  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, patches_share, (void *)call);
+  int64_t lines = call->out->dim[0] * call->out->dim[1];
+  tn_cpu_run_evenly(call, tn_cpu_threads_for(cost, call->threads), lines, cost, patches_share, (void *)call);
   return true;
 }

@@ -41,6 +41,13 @@ void tn_cpu_parallel(const tn_kernel_call *call, int threads, double cost, tn_cp
 /* The same for a job that may be split anywhere at no cost: in parts of a few milliseconds; after
  * each part the thread checks call->stop. */
 void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context);
+/* The same with several parts for each thread, down to some 25 microseconds: the others take the rest of a
+ * thread that comes late or is slow. With one part for each, a late thread would double the time. For jobs
+ * that lose nothing by being cut into `units`. */
+void tn_cpu_run_evenly(const tn_kernel_call *call, int threads, int64_t units, double cost, tn_cpu_job job,
+                       void *context);
+/* How many parts each thread has then. */
+int tn_cpu_even_pieces(int threads, double cost, int64_t units);
 
 /* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. A thread should
  * get a few microseconds, because calling one takes up to one; and more of them where many have to meet, so

@@ -157,7 +157,8 @@ static void move_over(const tn_kernel_call *call, tn_cpu_iterator *it, void *to,
   job.pieces = (it->dim[job.outer] + job.piece - 1) / job.piece;
   tn_cpu_iterator_copy(&job.it, it);
   double cost = (double)tn_cpu_iterator_count(it, 0, it->rank) * (double)bytes * 0.2;
-  tn_cpu_run(call, tn_cpu_threads_for(cost, threads), cost, move_share, &job);
+  int64_t units = tn_cpu_iterator_count(it, 0, job.outer) * job.pieces;
+  tn_cpu_run_evenly(call, tn_cpu_threads_for(cost, threads), units, cost, move_share, &job);
 }
 
 static void move(const tn_kernel_call *call, const tn_view *to, const tn_view *from, int threads) {

@@ -6,6 +6,8 @@
 
 #define PART_COST  2e6       /* nanoseconds after which a thread checks for a stop */
 #define PART_LIMIT (1 << 28) /* parts */
+#define EVEN_COST  25e3      /* nanoseconds of a part that another thread may take over, at least */
+#define EVEN_PARTS 8         /* of each thread, at most */
 #define READ_COST  32.0      /* of a row or column, in elements that are calculated of it: packing is most */
 #define MOST_BANDS 16        /* of each product of a batch */
 
@@ -24,11 +26,31 @@ void tn_cpu_parallel(const tn_kernel_call *call, int threads, double cost, tn_cp
   run(call, threads, 1, cost, job, context);
 }
 
-void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context) {
-  if (threads < 1) threads = 1;
+/* Parts for each thread, so that it looks for a stop every few milliseconds. */
+static int pieces_for(const tn_kernel_call *call, int threads, double cost) {
   double pieces = call->stop ? cost / (threads * PART_COST) : 1;
   int most = PART_LIMIT / threads;
-  run(call, threads, pieces < 2 ? 1 : pieces < most ? (int)pieces : most, cost, job, context);
+  return pieces < 2 ? 1 : pieces < most ? (int)pieces : most;
+}
+
+void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context) {
+  if (threads < 1) threads = 1;
+  run(call, threads, pieces_for(call, threads, cost), cost, job, context);
+}
+
+int tn_cpu_even_pieces(int threads, double cost, int64_t units) {
+  if (threads <= 1) return 1;
+  double pieces = cost / (threads * EVEN_COST);
+  if (pieces > EVEN_PARTS) pieces = EVEN_PARTS;
+  if (pieces > (double)(units / threads)) pieces = (double)(units / threads);
+  return pieces < 2 ? 1 : (int)pieces;
+}
+
+void tn_cpu_run_evenly(const tn_kernel_call *call, int threads, int64_t units, double cost, tn_cpu_job job,
+                       void *context) {
+  if (threads < 1) threads = 1;
+  int even = tn_cpu_even_pieces(threads, cost, units), pieces = pieces_for(call, threads, cost);
+  run(call, threads, even > pieces ? even : pieces, cost, job, context);
 }
 
 /* Elements of the largest of `parts` shares, cut at multiples of `grain`. */

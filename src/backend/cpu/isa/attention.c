@@ -527,14 +527,16 @@ static void prepare(attention_job *job, const tn_kernel_call *call) {
 }
 
 static void run_forward(attention_job *job) {
-  tn_cpu_run(job->call, job->threads, cost_of(job, job->count), forward_share, job);
+  int64_t bands = job->count * job->bands;
+  tn_cpu_run_evenly(job->call, job->threads, bands, cost_of(job, job->count), forward_share, job);
 }
 
 static void run_backward(attention_job *job) {
   const tn_kernel_call *call = job->call;
   int64_t own = job->count - job->shared;
   double cost = cost_of(job, job->shared) * (double)job->round / (double)(job->bands > 0 ? job->bands : 1);
-  if (own > 0) tn_cpu_run(call, (int)tn_cpu_min(job->threads, own), cost_of(job, own), backward_share, job);
+  if (own > 0)
+    tn_cpu_run_evenly(call, (int)tn_cpu_min(job->threads, own), own, cost_of(job, own), backward_share, job);
   for (; job->shared > 0 && job->begin < job->bands; job->begin += job->round) {
     tn_cpu_run(call, job->threads, cost * 0.6, shared_bands_share, job);
     tn_cpu_run(call, job->threads, cost * 0.4, shared_slices_share, job);

@@ -26,6 +26,7 @@
 
 #define TILE         1024 /* elements */
 #define LONG_TILE    4096 /* of a chain whose operands are read in place */
+#define LEAST_TILES  4    /* of a part: it fills its constants first */
 #define CHAIN_WORTH  512  /* elements from which on making a chain pays */
 #define LINKS        (3 * TN_FUSED_STEP_LIMIT + 1)
 #define BUFFER_GAP   576                 /* bytes between buffers, so that they do not begin alike */
@@ -530,7 +531,8 @@ static bool run(fused *job) {
     return false;
   }
   double cost = each * (double)tn_cpu_iterator_count(&job->it, 0, job->it.rank);
-  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, run_share, job);
+  int threads = tn_cpu_threads_for(cost, call->threads);
+  tn_cpu_run_evenly(call, threads, tiles_of(job) / LEAST_TILES, cost, run_share, job);
   return true;
 }
 
@@ -566,7 +568,7 @@ static void flat_share(void *context, const tn_cpu_part *part) {
 static void run_flat(const tn_kernel_call *call, int64_t count) {
   flat_job job = { call, step_of(call->op, call->in[0].dtype, call->out->dtype).last, count };
   double cost = (double)count * (tn_op_cost(call->op) + 0.1 * (call->count + 1));
-  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, flat_share, &job);
+  tn_cpu_run_evenly(call, tn_cpu_threads_for(cost, call->threads), count / TILE, cost, flat_share, &job);
 }
 
 bool TN_CPU_NAME(elementwise)(const tn_kernel_call *call) {

@@ -455,7 +455,7 @@ bool TN_CPU_NAME(matmul)(const tn_kernel_call *call) {
   job.scratch = call->scratch;
   double cost = cost_of(&job.product, job.how) * (double)job.products;
   if (job.products > 1)
-    tn_cpu_run(call, job.threads, cost, apart, &job);
+    tn_cpu_run_evenly(call, job.threads, job.products * job.product.grid.rows, cost, apart, &job);
   else if (job.room == 0 && job.multiply != job.how->multiply)
     tn_cpu_run(call, job.threads, cost, together, &job);
   else

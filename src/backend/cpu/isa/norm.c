@@ -17,6 +17,7 @@
 
 #define STREAM_BYTES ((int64_t)32 << 20) /* a result too large for a near cache */
 #define ABREAST      2 /* chunks of squares side by side: an addition waits for the one before */
+#define LEAST_ROWS   8 /* of a part: its first row is summed by itself */
 
 typedef struct {
   const float *x, *next; /* this row and the one after it, or any */
@@ -280,7 +281,8 @@ bool TN_CPU_NAME(layer_norm)(const tn_kernel_call *call) {
   int64_t elements = job.count * job.n;
   job.streams = elements * 4 >= STREAM_BYTES && job.n % 16 == 0 && ((uintptr_t)call->out->data & 63) == 0;
   double cost = (double)elements * 0.4;
-  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, norm_share, &job);
+  tn_cpu_run_evenly(call, tn_cpu_threads_for(cost, call->threads), job.count / LEAST_ROWS, cost, norm_share,
+                    &job);
   return true;
 }
 

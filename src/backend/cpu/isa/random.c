@@ -128,7 +128,8 @@ static bool fill_with_random(const tn_kernel_call *call, batch_of make, double e
   job.key = tn_rng_key_of((uint64_t) * (const int64_t *)call->in[0].data);
   tn_cpu_iterator_one(&job.out, call->out);
   double cost = each * (double)job.count;
-  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, random_share, &job);
+  tn_cpu_run_evenly(call, tn_cpu_threads_for(cost, call->threads), job.count / BATCH, cost, random_share,
+                    &job);
   return true;
 }
 

@@ -543,6 +543,7 @@ bool TN_CPU_NAME(fold)(const tn_kernel_call *call) {
   fold_job job = { call, add_run_of(call->out->dtype) };
   if (tn_cpu_elements(call->out) == 0) return true;
   double cost = (double)tn_cpu_elements(&call->in[0]) * 0.5;
-  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, fold_share, &job);
+  int64_t lines = call->out->dim[0] * call->out->dim[1];
+  tn_cpu_run_evenly(call, tn_cpu_threads_for(cost, call->threads), lines, cost, fold_share, &job);
   return true;
 }

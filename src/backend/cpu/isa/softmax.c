@@ -16,6 +16,7 @@
 
 #define STREAM_BYTES ((int64_t)32 << 20) /* a result that no cache will hold */
 #define ROOM_LIMIT   65536 /* bytes of a row whose exponentials have a place in the near cache */
+#define LEAST_ROWS   8     /* of a part: the maximum of its first row is found by itself */
 
 /* ---- f32: one row ---- */
 /* How the exponentials of a row are made: of numbers at or below a finite maximum, which need no look for NaN
@@ -480,7 +481,8 @@ static bool softmax(const tn_kernel_call *call, bool log) {
   if (tn_cpu_elements(call->out) == 0) return true;
   prepare_softmax(&job, call, log, false);
   double cost = row_cost(&job);
-  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, softmax_share, &job);
+  int64_t units = job.count / (job.strips ? TN_STRIP : LEAST_ROWS);
+  tn_cpu_run_evenly(call, tn_cpu_threads_for(cost, call->threads), units, cost, softmax_share, &job);
   return true;
 }
 
@@ -570,7 +572,9 @@ bool TN_CPU_NAME(cross_entropy)(const tn_kernel_call *call) {
   prepare_rows(&job, call, labels, last);
   job.losses = call->scratch;
   double cost = row_cost(&job);
-  if (job.count > 0) tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, loss_share, &job);
+  int64_t units = job.count / TN_LANES;
+  if (job.count > 0)
+    tn_cpu_run_evenly(call, tn_cpu_threads_for(cost, call->threads), units, cost, loss_share, &job);
   store_mean(call, job.losses, job.count);
   return true;
 }

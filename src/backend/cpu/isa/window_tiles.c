@@ -431,7 +431,8 @@ bool window_tiles(const tn_kernel_call *call) {
   bool adds = call->op == TN_OP_FOLD;
   tn_cpu_parallel(call, tn_cpu_threads_for(packing, j.threads), packing,
                   adds ? pack_transposed_share : pack_share, &j);
-  tn_cpu_run(call, j.threads, cost, adds ? add_share : sweep_share, &j);
+  int64_t bands = j.image.images * j.bands;
+  tn_cpu_run_evenly(call, j.threads, bands, cost, adds ? add_share : sweep_share, &j);
   return true;
 }
 
