@@ -161,9 +161,10 @@ static void take(bander *b, const tn_step *step, int64_t common, size_t bytes) {
   b->bytes = bytes;
 }
 
-/* The fewest bands that are small enough for all threads to work on one. */
+/* The fewest bands that are small enough for all threads to work on one; 1 where the near caches of all
+ * threads hold the run anyway. */
 static int64_t count_bands(const bander *b) {
-  for (int64_t bands = 2; bands <= b->common; bands++)
+  for (int64_t bands = 1; bands <= b->common; bands++)
     if (b->common % bands == 0 && b->bytes / (size_t)bands <= b->shared) return bands;
   return b->common;
 }
@@ -263,6 +264,7 @@ static void cut(const bander *b, uint32_t last) {
   bool apart = plan->threads > 1 && lane_time(&w, own, plan->threads) <= shared;
   tn_lanes *lanes = apart ? make_lanes(b, last, &w, own) : NULL;
   if (lanes) bands = own;
+  if (bands == 1) return;
   shorten_lives(b, last, bands, lanes);
   for (uint32_t i = b->first; i <= last; i++) {
     const tn_step *step = &plan->steps.at[i];

@@ -109,6 +109,30 @@ static void threads_share_steps_that_are_worth_meeting_for(void **state) {
   }
 }
 
+/* More bands would only let threads meet more often. */
+static void steps_that_fit_the_caches_of_all_threads_are_not_cut(void **state) {
+  (void)state;
+  static const int threads[] = { 2, 16 };
+  for (int i = 0; i < 2; i++) {
+    world w;
+    tn_graph graph;
+    tn_text print;
+    world_open(&w);
+    tn_text_init(&print, &w.heap);
+    graph_from(&w,
+               "graph(%x: f32[8, 40000]) {\n  %1 = softmax %x {axis=1}\n  %2 = exp %1\n"
+               "  %3 = softmax %2 {axis=1}\n  return %3\n}\n",
+               &graph);
+    tn_plan *plan = plan_of(&w, &graph, &(values){ 0 }, tn_backend_cpu(NULL), threads[i], 0);
+    tn_plan_print(plan, &print);
+    assert_int_equal(strstr(print.at, "in bands") != NULL, threads[i] == 2);
+    tn_text_free(&print);
+    tn_plan_free(plan);
+    tn_graph_free(&graph);
+    world_close(&w);
+  }
+}
+
 /* Rows 9 and 40 are out of range. The first is reported, even if a thread meets the second one before. */
 static void the_first_band_that_fails_is_reported(void **state) {
   (void)state;
@@ -178,6 +202,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(lanes_give_the_bits_of_one_thread),
     cmocka_unit_test(threads_share_steps_that_are_worth_meeting_for),
+    cmocka_unit_test(steps_that_fit_the_caches_of_all_threads_are_not_cut),
     cmocka_unit_test(the_first_band_that_fails_is_reported),
     cmocka_unit_test(lanes_end_when_a_stop_is_requested),
   };
