@@ -117,6 +117,22 @@ static void results_that_no_cache_holds_have_the_same_bits(void **state) {
   }
 }
 
+/* Blocks of chunks are divided among threads; the last block, and the last chunk of it, are shorter. */
+static void long_sums_have_the_same_bits_on_any_number_of_threads(void **state) {
+  (void)state;
+  static const int64_t lengths[][2] = { { 1057293, 1 }, { 70001, 3 } };
+  for (int k = 0; !ends.small && !ends.alone && k < 2; k++) {
+    op_case c;
+    tn_shape shape = tn_shape_make(2, lengths[k][0], lengths[k][1]);
+    case_begin(&c, TN_OP_SUM, 1001 + k);
+    c.contiguous = true;
+    c.attrs = (tn_attrs){ .axis_count = 1, .axes = { 0 } };
+    add_operand(&c, TN_F32, &shape, SMALL_VALUES, 0);
+    c.out = (tn_type){ TN_F32, tn_shape_make(1, lengths[k][1]) };
+    assert_passes(&c, &ends);
+  }
+}
+
 /* The rules refuse this when lengths are known; a kernel that still meets it reports it. */
 static void an_empty_maximum_is_an_error(void **state) {
   (void)state;
@@ -149,6 +165,7 @@ int main(void) {
     cmocka_unit_test(there_is_more_than_ref_to_test),
     cmocka_unit_test(every_kernel_of_the_table_has_a_generator),
     cmocka_unit_test(results_that_no_cache_holds_have_the_same_bits),
+    cmocka_unit_test(long_sums_have_the_same_bits_on_any_number_of_threads),
     cmocka_unit_test(an_empty_maximum_is_an_error),
 #ifdef TN_EMULATED_CARD
     cmocka_unit_test(the_remainder_on_a_gpu_is_that_of_the_library),

@@ -456,7 +456,8 @@ static void store(const tn_kernel_call *call, const reduction *r, const void *jo
 
 /* ---- running ---- */
 #define OUTPUTS_AT_ONCE 512
-#define BLOCK_LIMIT     64 /* of a long sum among threads */
+#define PARTIAL_LIMIT   4096 /* results of blocks: of a long sum among threads */
+#define BLOCKS_EACH     16   /* of them for each thread, at most */
 #define FEW_OUTPUTS     64
 
 typedef struct {
@@ -516,15 +517,18 @@ static void blocks_share(void *context, const tn_cpu_part *part) {
   }
 }
 
-/* Few outputs of many elements: blocks are a power of two of chunks, so each is a whole subtree. */
+/* Few outputs of many elements: blocks are a power of two of chunks, so each is a whole subtree. There are at
+ * least half as many as may be, so that threads get about even shares of them. */
 static void run_blocks(reduce_job *job, int threads, double cost) {
-  tn_element partial[BLOCK_LIMIT * FEW_OUTPUTS];
+  tn_element partial[PARTIAL_LIMIT];
   int64_t chunks = tn_sum_chunks(job->r.n);
+  int64_t most = tn_cpu_min(PARTIAL_LIMIT / job->r.outputs, (threads > 4 ? threads : 4) * BLOCKS_EACH);
   job->block_chunks = 1;
-  while (job->block_chunks * BLOCK_LIMIT < chunks) job->block_chunks *= 2;
+  while (job->block_chunks * most < chunks) job->block_chunks *= 2;
   job->blocks = (chunks + job->block_chunks - 1) / job->block_chunks;
   job->partial = partial;
-  tn_cpu_parallel(job->call, threads, cost, blocks_share, job);
+  tn_cpu_run_evenly(job->call, threads, job->blocks, cost, blocks_share, job);
+  if (tn_stop_asked(job->call->stop)) return; /* blocks may be missing */
   join_blocks(job->how, (char *)partial, job->blocks, job->r.outputs);
   finish(job->call, job->r.n, partial, job->r.outputs);
   store(job->call, &job->r, partial, 0, job->r.outputs);
@@ -561,9 +565,11 @@ static bool reduce(const tn_kernel_call *call, const reducer *const *how, double
       job.r.n > TN_SUM_CHUNK)
     run_blocks(&job, threads, cost);
   else if (how == largest && call->out->dtype == TN_F32 && job.r.layout == ROWS)
-    tn_cpu_run(call, threads, cost, max_rows_share, &job);
+    tn_cpu_run_evenly(call, threads, job.r.outputs, cost, max_rows_share, &job);
+  else if (job.r.layout == ROWS)
+    tn_cpu_run_evenly(call, threads, job.r.outputs / ROWS_AT_ONCE, cost, outputs_share, &job);
   else
-    tn_cpu_run(call, threads, cost, outputs_share, &job);
+    tn_cpu_run(call, threads, cost, outputs_share, &job); /* narrower columns take longer */
   return true;
 }
 
