@@ -128,18 +128,6 @@ static bool next_panel(panel *p, int64_t columns) {
   return true;
 }
 
-static int64_t count_panels(int64_t columns) {
-  int64_t count = 0;
-  for (panel p = { 0 }; next_panel(&p, columns);) count++;
-  return count;
-}
-
-static panel panel_at(int64_t columns, int64_t number) {
-  panel p = { 0 };
-  for (int64_t i = 0; i <= number; i++) next_panel(&p, columns);
-  return p;
-}
-
 /* Elements of the panel that begins with a vector, of a matrix with so many rows and vectors, are together:
  * [rows, vectors of the panel, TN_LANES], with zeros after the last column. */
 static void pack_panel(float *to, const panel *p, const float *from, int64_t rows, int64_t row_step,
@@ -163,7 +151,7 @@ typedef struct {
   int64_t columns;  /* of a panel's matrix: of the result, or channels of the image */
   int64_t band;     /* lines of windows at a time; for the image's gradient, of pixels */
   int64_t bands;    /* of an image */
-  size_t packed;    /* bytes of packed weights, before the memory of threads */
+  size_t packed;    /* bytes of packed weights, or of the images with zeros, before the memory of threads */
   int threads;
 } job;
 
@@ -192,15 +180,17 @@ static size_t lines_room(const windows_job *w, int64_t band) {
 
 /* ---- windows times weights ---- */
 
-/* Packed: [panels, window rows, elements of a row, columns of the panel] */
+/* Packed: [panels, window rows, elements of a row, columns of the panel]. A part has some rows of every
+ * panel, because there may be a single panel. */
 static void pack_share(void *context, const tn_cpu_part *part) {
   const job *j = context;
   const tn_view *w = &j->image.call->in[1];
   int64_t begin, end, rows = w->dim[0];
-  tn_cpu_share(count_panels(j->columns), 1, part, &begin, &end);
-  for (int64_t i = begin; i < end; i++) {
-    panel p = panel_at(j->columns, i);
-    pack_panel(packed_weights(j) + p.first * TN_LANES * rows, &p, w->data, rows, w->stride[0], w->stride[1]);
+  tn_cpu_share(rows, 1, part, &begin, &end);
+  for (panel p = { 0 }; next_panel(&p, j->columns);) {
+    float *to = packed_weights(j) + p.first * TN_LANES * rows + begin * p.vectors * TN_LANES;
+    const float *from = (const float *)w->data + begin * w->stride[0];
+    pack_panel(to, &p, from, end - begin, w->stride[0], w->stride[1]);
   }
 }
 
@@ -316,7 +306,8 @@ static job gather_job(const tn_kernel_call *call) {
   j.threads = tn_cpu_threads_for(windows_cost(w), call->threads);
   int64_t blocks = (call->out->dim[0] + ROWS_MOST - 1) / ROWS_MOST;
   if (j.threads > blocks) j.threads = (int)blocks;
-  w->room = lines_room(w, j.band);
+  j.packed = windows_shared_bytes(w, j.threads);
+  w->room = j.packed > 0 ? 0 : lines_room(w, j.band);
   return j;
 }
 
@@ -425,6 +416,7 @@ bool window_tiles(const tn_kernel_call *call) {
   job j = job_of(call);
   double cost = windows_cost(&j.image), packing = PACK_COST * (double)(j.packed / sizeof(float));
   if (call->op == TN_OP_MATMUL) {
+    if (j.packed > 0) windows_share_lines(&j.image);
     tn_cpu_parallel(call, j.threads, cost, gather_share, &j);
     return true;
   }

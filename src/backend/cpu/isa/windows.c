@@ -218,6 +218,21 @@ static windows_job sweep_job(const tn_kernel_call *call) {
 
 /* ---- the weights' gradient ---- */
 
+static void copy_share(void *context, const tn_cpu_part *part) {
+  const windows_job *job = context;
+  int64_t begin, end, lines = windows_lines_of_image(job);
+  tn_cpu_share(job->images * lines, 1, part, &begin, &end);
+  for (int64_t i = begin; i < end; i++)
+    (void)windows_lines(job, i / lines, i % lines, 1, (float *)job->call->scratch + i * job->line);
+}
+
+/* The copy is at the beginning of the scratch memory. */
+void windows_share_lines(windows_job *job) {
+  double cost = 0.3 * (double)(job->images * windows_lines_of_image(job) * job->line);
+  tn_cpu_parallel(job->call, tn_cpu_threads_for(cost, job->call->threads), cost, copy_share, job);
+  job->shared = job->call->scratch;
+}
+
 /* Channels of all rows of the windows, in turns of so many. */
 static int64_t blocks_of(const windows_job *job, int at_once) {
   return (job->rows * job->channels + at_once - 1) / at_once * job->vectors;
@@ -253,15 +268,16 @@ static void gather_share(void *context, const tn_cpu_part *part) {
 
 /* The larger blocks, unless threads get more even shares of the smaller ones, which take a little more than
  * half as long. */
-static windows_job gather_job(const tn_kernel_call *call, int *threads) {
+static windows_job gather_job(const tn_kernel_call *call, int *threads, size_t *shared) {
   windows_job job = windows_job_of(call, &call->in[0], call->out->dim[1]);
-  job.room = job.copied ? windows_floats(windows_lines_for(&job, job.out_height) * job.line) : 0;
   *threads = tn_cpu_threads_for(windows_cost(&job), call->threads);
   int64_t all = (blocks_of(&job, all_of(&job)) + *threads - 1) / *threads;
   int64_t half = (blocks_of(&job, half_of(&job)) + *threads - 1) / *threads;
   job.lines = 10 * all > 6 * half ? half_of(&job) : all_of(&job);
   int64_t blocks = blocks_of(&job, job.lines);
   if (*threads > blocks) *threads = (int)blocks;
+  *shared = windows_shared_bytes(&job, *threads);
+  if (job.copied && *shared == 0) job.room = windows_floats(windows_lines_of_image(&job) * job.line);
   return job;
 }
 
@@ -289,7 +305,9 @@ bool TN_CPU_NAME(windows)(const tn_kernel_call *call) {
   if (!goes_along_lines(call)) return window_tiles(call);
   if (is_gradient(call)) {
     int threads;
-    windows_job job = gather_job(call, &threads);
+    size_t shared;
+    windows_job job = gather_job(call, &threads, &shared);
+    if (shared > 0) windows_share_lines(&job);
     tn_cpu_parallel(call, threads, windows_cost(&job), gather_share, &job);
     return true;
   }
@@ -303,8 +321,9 @@ size_t TN_CPU_NAME(windows_scratch)(const tn_kernel_call *call) {
   if (!goes_along_lines(call)) return window_tiles_scratch(call);
   if (is_gradient(call)) {
     int threads;
-    windows_job job = gather_job(call, &threads);
-    return job.room * (size_t)threads;
+    size_t shared;
+    windows_job job = gather_job(call, &threads, &shared);
+    return shared + job.room * (size_t)threads;
   }
   windows_job job = sweep_job(call);
   return job.room * (size_t)tn_cpu_threads_for(windows_cost(&job), call->threads);

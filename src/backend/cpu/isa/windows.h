@@ -24,6 +24,7 @@ typedef struct {
   int64_t out_height, out_width; /* windows below one another, and beside */
   int64_t line;                  /* elements of a line of the image, zeros included */
   bool copied;                   /* lines are, because there are zeros */
+  const float *shared;           /* the lines of all images that are read, with zeros, or NULL */
   int64_t outputs, vectors;      /* columns of the other factor and of the result */
   int lines;                     /* or channels: what is done at a time */
   size_t room;                   /* bytes of scratch for each thread */
@@ -46,12 +47,21 @@ static inline windows_job windows_job_of(const tn_kernel_call *call, const tn_vi
   return job;
 }
 
+/* Lines of the image that so many lines of the result are made of. */
+static inline int64_t windows_lines_for(const windows_job *job, int64_t results) {
+  return (results - 1) * job->step + job->rows;
+}
+static inline int64_t windows_lines_of_image(const windows_job *job) {
+  return windows_lines_for(job, job->out_height);
+}
+
 /* Lines of an image, zeros included, from line `first` on; into `room` where they must be copied. */
 static inline const float *windows_lines(const windows_job *job, int64_t image, int64_t first, int64_t count,
                                          float *room) {
   int64_t pixels = job->width * job->channels, left = job->left * job->channels;
   const float *from = job->image + image * job->height * pixels;
   if (!job->copied) return from + first * pixels;
+  if (job->shared) return job->shared + (image * windows_lines_of_image(job) + first) * job->line;
   for (int64_t i = 0; i < count; i++, room += job->line) {
     int64_t h = first + i - job->above;
     bool outside = h < 0 || h >= job->height;
@@ -61,11 +71,6 @@ static inline const float *windows_lines(const windows_job *job, int64_t image, 
     memset(room + left + pixels, 0, (size_t)(job->line - left - pixels) * sizeof *room);
   }
   return room - count * job->line;
-}
-
-/* Lines of the image that so many lines of the result are made of. */
-static inline int64_t windows_lines_for(const windows_job *job, int64_t results) {
-  return (results - 1) * job->step + job->rows;
 }
 
 /* Nanoseconds on one thread. */
@@ -78,6 +83,17 @@ static inline double windows_cost(const windows_job *job) {
 static inline size_t windows_floats(int64_t count) {
   return tn_cpu_round_up((size_t)count * sizeof(float), 64);
 }
+
+/* Each thread of the weights' gradient reads all images. Where lines are copied, many threads share one copy,
+ * which they make together; a few copy lines for themselves, into a near cache. The bytes of that copy,
+ * or 0. */
+#define WINDOWS_SHARED_MOST ((size_t)16 << 20)
+static inline size_t windows_shared_bytes(const windows_job *job, int threads) {
+  size_t bytes = windows_floats(job->images * windows_lines_of_image(job) * job->line);
+  return job->copied && threads > 2 && bytes <= WINDOWS_SHARED_MOST ? bytes : 0;
+}
+#define windows_share_lines TN_CPU_NAME(windows_share_lines)
+void windows_share_lines(windows_job *job);
 
 /* window_tiles.c: whether call->op is PATCHES, MATMUL (the weights' gradient) or FOLD (the image's). */
 #define window_tiles         TN_CPU_NAME(window_tiles)
