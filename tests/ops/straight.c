@@ -211,31 +211,51 @@ static void add_gradient(tn_graph *graph) {
   assert_true(tn_opt_run(graph, TN_PASS_ALL, &ref_evaluator));
 }
 
-/* `rows`: the shape of the labels. */
-static void check_loss(const char *rows, int classes, bool weighed) {
-  char text[256];
-  snprintf(text, sizeof text,
-           "graph(%%l: i32[%s], %%s: f32[], param %%x: f32[%s, %d]) {\n  %%1 = cross_entropy %%x, %%l\n"
-           "  %%2 = mul %%1, %%s\n  return %s\n}\n",
-           rows, rows, classes, weighed ? "%2" : "%1");
-  world w;
-  tn_graph graph;
+/* The last fused program of the graph has code, and all of it the bits of ref. */
+static void check_graph(world *w, const tn_graph *graph, const values *v, const char *what) {
   uint8_t expected[32], got[32];
   tn_kernel kernels[TN_OP_COUNT];
   tn_backend card = *emulated_backend();
   memcpy(kernels, card.kernels, sizeof kernels);
   kernels[TN_OP_FUSED] = run_fused, card.kernels = kernels;
+  run_digest(w, graph, tn_backend_ref(), 1, v, expected);
+  straight = false;
+  run_digest(w, graph, &card, 1, v, got);
+  assert_memory_equal(expected, got, sizeof got);
+  if (!straight) fail_msg("no code for %s", what);
+}
+
+/* `rows`: the shape of the labels. */
+static void check_loss(const char *rows, int classes, bool weighed) {
+  char text[256], what[64];
+  snprintf(text, sizeof text,
+           "graph(%%l: i32[%s], %%s: f32[], param %%x: f32[%s, %d]) {\n  %%1 = cross_entropy %%x, %%l\n"
+           "  %%2 = mul %%1, %%s\n  return %s\n}\n",
+           rows, rows, classes, weighed ? "%2" : "%1");
+  snprintf(what, sizeof what, "labels [%s] of %d classes", rows, classes);
+  world w;
+  tn_graph graph;
   world_open(&w);
   graph_from(&w, text, &graph);
   add_gradient(&graph);
   values v = random_values(&w, &graph, (uint64_t)classes);
   const tn_view *labels = &v.inputs[0].view;
   for (int64_t i = 0; i < tn_view_count(labels); i++) tn_view_set_f64(labels, i, (double)(i * i % classes));
-  run_digest(&w, &graph, tn_backend_ref(), 1, &v, expected);
-  straight = false;
-  run_digest(&w, &graph, &card, 1, &v, got);
-  assert_memory_equal(expected, got, sizeof got);
-  if (!straight) fail_msg("no code for labels [%s] of %d classes", rows, classes);
+  check_graph(&w, &graph, &v, what);
+  free_values(&w, &v);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
+static void gelu_has_code(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  world_open(&w);
+  graph_from(&w, "graph(%x: f32[6, 20]) {\n %1 = gelu %x\n return %1\n}\n", &graph);
+  assert_true(tn_opt_run(&graph, TN_PASS_ALL, &ref_evaluator));
+  values v = random_values(&w, &graph, 7);
+  check_graph(&w, &graph, &v, "gelu");
   free_values(&w, &v);
   tn_graph_free(&graph);
   world_close(&w);
@@ -253,12 +273,12 @@ static void the_gradient_of_cross_entropy_has_code(void **state) {
 }
 
 int main(void) {
-  static struct CMUnitTest tests[CARD_PROGRAMS + 1] = {
-    cmocka_unit_test(the_gradient_of_cross_entropy_has_code)
+  static struct CMUnitTest tests[CARD_PROGRAMS + 2] = {
+    cmocka_unit_test(the_gradient_of_cross_entropy_has_code), cmocka_unit_test(gelu_has_code)
   };
   for (int p = 0; p < CARD_PROGRAMS; p++)
-    tests[p + 1] = (struct CMUnitTest){ .name = rows_of_table[p].name,
+    tests[p + 2] = (struct CMUnitTest){ .name = rows_of_table[p].name,
                                         .test_func = every_program_gives_the_bits_of_ref,
                                         .initial_state = (void *)(uintptr_t)&rows_of_table[p] };
-  return _cmocka_run_group_tests("ops/straight", tests, CARD_PROGRAMS + 1, NULL, NULL);
+  return _cmocka_run_group_tests("ops/straight", tests, CARD_PROGRAMS + 2, NULL, NULL);
 }
