@@ -127,8 +127,10 @@ static size_t take(placer *p, size_t bytes) {
   return offset;
 }
 
-/* A dying operand whose memory the result of the step can reuse, or -1. */
+/* A dying operand whose memory the result of the step can reuse, or -1. Of several the one that was written
+ * last: fewer other steps still read it, for which a GPU would have to wait. */
 static int32_t dying_operand(const tn_plan *plan, const tn_storage *storage) {
+  int32_t found = -1;
   if (storage->first < 0 || (size_t)storage->first >= plan->steps.count) return -1;
   const tn_step *step = &plan->steps.at[storage->first];
   if (step->kind != TN_STEP_KERNEL) return -1;
@@ -136,11 +138,12 @@ static int32_t dying_operand(const tn_plan *plan, const tn_storage *storage) {
     int32_t candidate = plan->sites.at[step->first_view + (uint32_t)i].storage;
     const tn_storage *operand = &plan->storages.at[candidate];
     if (operand->base == 0 && operand->last == storage->first && !operand->taken && !operand->output &&
-        operand->bytes == storage->bytes && tn_plan_in_place(plan, step, i)) {
-      return candidate;
+        operand->bytes == storage->bytes && tn_plan_in_place(plan, step, i) &&
+        (found < 0 || plan->storages.at[found].first < operand->first)) {
+      found = candidate;
     }
   }
-  return -1;
+  return found;
 }
 
 static bool may_spread(const tn_plan *plan) {

@@ -208,6 +208,30 @@ static void elementwise_results_take_the_place_of_a_dying_operand(void **state) 
   world_close(&w);
 }
 
+/* Others may still read what was written earlier; where steps run in parallel, the result would wait for
+ * them. */
+static void of_two_dying_operands_the_later_one_is_written_over(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  tn_text print;
+  world_open(&w);
+  graph_from(&w,
+             "graph(%x: f32[1024]) {\n  %1 = exp %x\n  %2 = sum %1 {axes=[0]}\n"
+             "  %3 = sin %x\n  %4 = mul %1, %3\n  return %2, %4\n}\n",
+             &graph);
+  values v = random_values(&w, &graph, 1);
+  tn_plan *plan = plan_for(&w, &graph, tn_backend_ref(), 1, &v);
+  tn_text_init(&print, &w.heap);
+  tn_plan_print(plan, &print);
+  assert_non_null(strstr(print.at, "mul @0 @4160 -> @4160\n"));
+  tn_text_free(&print);
+  tn_plan_free(plan);
+  free_values(&w, &v);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
 /* Rows that go together need memory for one band of what lies between the steps, on each thread; results
  * have all of theirs. */
 static void steps_go_band_by_band_with_the_same_bits(void **state) {
@@ -583,6 +607,7 @@ int main(void) {
     cmocka_unit_test(a_failed_run_leaves_parameters_alone),
     cmocka_unit_test(places_are_reused_when_a_value_is_dead),
     cmocka_unit_test(elementwise_results_take_the_place_of_a_dying_operand),
+    cmocka_unit_test(of_two_dying_operands_the_later_one_is_written_over),
     cmocka_unit_test(steps_go_band_by_band_with_the_same_bits),
     cmocka_unit_test(a_layer_norm_is_one_step),
     cmocka_unit_test(rows_of_a_layer_norm_go_band_by_band),
