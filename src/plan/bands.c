@@ -16,7 +16,8 @@
 #define WORTH_BYTES ((size_t)512 << 10) /* runs that touch less stay in the cache anyway */
 #define SMALL_BYTES ((size_t)64 << 10)  /* of a matrix that every band multiplies with */
 #define STEP_COST   0.5                 /* nanoseconds for an element where the operation does not say */
-#define FMA_COST    0.05                /* and for each of a matrix product's multiplications */
+#define FMA_COST    0.05                /* and for each of a matrix product's multiplications, */
+#define SUM_COST    0.15                /* for each operand element of a sum */
 #define MEET_COST   600.0               /* nanoseconds for each thread that others wait for */
 
 typedef struct {
@@ -169,57 +170,62 @@ static int64_t count_bands(const bander *b) {
   return b->common;
 }
 
-/* The work of a run, and ways to divide it. */
-typedef struct {
-  double cost;  /* nanoseconds on one thread, about */
-  double steps; /* after each of which threads meet, if they share it */
-} work;
-
 /* Nanoseconds that a step takes on one thread, about. */
 static double cost_of(const tn_plan *plan, const tn_step *step) {
   const tn_view *x = tn_step_view(plan, step, 0), *out = tn_step_view(plan, step, step->call.count);
   double each = tn_op_cost(step->call.op);
+  if (tn_op_rows_of(step->call.op) == TN_ROWS_OFF_AXES) return (double)tn_view_count(x) * SUM_COST;
   if (tn_op_rows_of(step->call.op) == TN_ROWS_PRODUCT) each = FMA_COST * (double)x->dim[x->rank - 1];
   return (double)tn_view_count(out) * (each > STEP_COST ? each : STEP_COST);
 }
 
-static work work_of(const bander *b, uint32_t last) {
-  work w = { .steps = (double)(last - b->first + 1) };
-  for (uint32_t i = b->first; i <= last; i++) w.cost += cost_of(b->plan, &b->plan->steps.at[i]);
-  return w;
+static double cost_of_run(const bander *b, uint32_t last) {
+  double cost = 0;
+  for (uint32_t i = b->first; i <= last; i++) cost += cost_of(b->plan, &b->plan->steps.at[i]);
+  return cost;
 }
 
-/* How long it takes when all threads do each step of a band, and when each does whole bands. */
-static double shared_time(const work *w, int64_t bands, int threads) {
-  return w->cost / threads + w->steps * (double)bands * MEET_COST * threads;
+/* A step takes as many threads as are worth meeting for, and a short one is done by a single thread. */
+static double step_time(double cost, int threads) {
+  int n = 1;
+  while (n < threads && cost >= (n + 1) * (n + 1) * MEET_COST) n++;
+  return n > 1 ? cost / n + n * MEET_COST : cost;
 }
-static double lane_time(const work *w, int64_t bands, int threads) {
+
+/* How long a run takes when all threads do each step of a band, and when each does whole bands. */
+static double shared_time(const bander *b, uint32_t last, int64_t bands) {
+  double time = 0;
+  for (uint32_t i = b->first; i <= last; i++)
+    time += step_time(cost_of(b->plan, &b->plan->steps.at[i]) / (double)bands, b->plan->threads);
+  return time * (double)bands;
+}
+static double lane_time(double cost, int64_t bands, int threads) {
   int64_t rounds = (bands + threads - 1) / threads;
-  return w->cost * (double)rounds / (double)bands;
+  return cost * (double)rounds / (double)bands;
 }
 
 /* Bands for threads that take whole ones: as few as are small enough for one core, and give threads about as
  * much as single rows would. */
-static int64_t count_lane_bands(const bander *b, const work *w) {
+static int64_t count_lane_bands(const bander *b, double cost) {
   int64_t best = b->common;
-  double most = lane_time(w, best, b->plan->threads) * 1.2;
+  double most = lane_time(cost, best, b->plan->threads) * 1.2;
   for (int64_t i = 1; i <= b->common / i; i++) {
     if (b->common % i != 0) continue;
     const int64_t pair[] = { i, b->common / i };
     for (int k = 0; k < 2; k++) {
       bool small = b->bytes / (size_t)pair[k] <= b->wanted && pair[k] > 1;
-      if (small && pair[k] < best && lane_time(w, pair[k], b->plan->threads) <= most) best = pair[k];
+      if (small && pair[k] < best && lane_time(cost, pair[k], b->plan->threads) <= most) best = pair[k];
     }
   }
   return best;
 }
 
 /* Each thread takes its own bands: a step is then a call on one thread. */
-static tn_lanes *make_lanes(const bander *b, uint32_t last, const work *w, int64_t bands) {
+static tn_lanes *make_lanes(const bander *b, uint32_t last, double cost, int64_t bands) {
   tn_plan *plan = b->plan;
   tn_lanes *lanes = tn_arena_new(&plan->arena, tn_lanes);
   if (!lanes) return NULL;
-  *lanes = (tn_lanes){ .count = bands < plan->threads ? (int)bands : plan->threads, .cost = w->cost };
+  *lanes = (tn_lanes){ .count = bands < plan->threads ? (int)bands : plan->threads, .cost = cost };
   for (uint32_t i = b->first; i <= last; i++) {
     plan->steps.at[i].call.threads = 1;
     plan->steps.at[i].call.pool = NULL;
@@ -258,11 +264,10 @@ static void cut_view(tn_plan *plan, uint32_t v, int64_t bands, const tn_lanes *l
 
 static void cut(const bander *b, uint32_t last) {
   tn_plan *plan = b->plan;
-  const work w = work_of(b, last);
-  int64_t bands = count_bands(b), own = count_lane_bands(b, &w);
-  double shared = shared_time(&w, bands, plan->threads);
-  bool apart = plan->threads > 1 && lane_time(&w, own, plan->threads) <= shared;
-  tn_lanes *lanes = apart ? make_lanes(b, last, &w, own) : NULL;
+  const double cost = cost_of_run(b, last);
+  int64_t bands = count_bands(b), own = count_lane_bands(b, cost);
+  bool apart = plan->threads > 1 && lane_time(cost, own, plan->threads) <= shared_time(b, last, bands);
+  tn_lanes *lanes = apart ? make_lanes(b, last, cost, own) : NULL;
   if (lanes) bands = own;
   if (bands == 1) return;
   shorten_lives(b, last, bands, lanes);

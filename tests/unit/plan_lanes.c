@@ -109,6 +109,28 @@ static void threads_share_steps_that_are_worth_meeting_for(void **state) {
   }
 }
 
+/* The gradient of a norm: a step on a number per row takes one thread, and nobody waits. Four threads with an
+ * image each would leave twelve without work. */
+static void steps_too_short_to_share_cost_no_meeting(void **state) {
+  (void)state;
+  static const int threads[] = { 4, 16 };
+  for (int i = 0; i < 2; i++) {
+    world w;
+    tn_graph graph;
+    world_open(&w);
+    graph_from(&w,
+               "graph(%x: f32[4, 256, 384], %y: f32[4, 256, 384]) {\n  %1 = mul %x, %y\n"
+               "  %2 = sum %1 {axes=[2], keepdims=true}\n  %3 = sqrt %2\n  %4 = exp %3\n  %5 = div %1, %4\n"
+               "  %6 = sum %5 {axes=[2], keepdims=true}\n  %7 = sqrt %6\n  %8 = div %5, %7\n  return %8\n}\n",
+               &graph);
+    tn_plan *plan = plan_of(&w, &graph, &(values){ 0 }, tn_backend_cpu(NULL), threads[i], 0);
+    assert_int_equal(has_lanes(&w, plan), threads[i] == 4);
+    tn_plan_free(plan);
+    tn_graph_free(&graph);
+    world_close(&w);
+  }
+}
+
 /* More bands would only let threads meet more often. */
 static void steps_that_fit_the_caches_of_all_threads_are_not_cut(void **state) {
   (void)state;
@@ -202,6 +224,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(lanes_give_the_bits_of_one_thread),
     cmocka_unit_test(threads_share_steps_that_are_worth_meeting_for),
+    cmocka_unit_test(steps_too_short_to_share_cost_no_meeting),
     cmocka_unit_test(steps_that_fit_the_caches_of_all_threads_are_not_cut),
     cmocka_unit_test(the_first_band_that_fails_is_reported),
     cmocka_unit_test(lanes_end_when_a_stop_is_requested),
