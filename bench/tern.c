@@ -14,6 +14,7 @@
  *   SECONDS run FILE [input=limit...]     one run of a program: graph, .nth or .mind
  *   SECONDS grad FILE [-input...]         forward and backward: gradients of all inputs except those named
  *   SECONDS loop FILE                     one step of `tern train` with data and all (.ail)
+ *   SECONDS generate FILE                 one token, by the model of FILE (.ail) after one step of training
  *   SECONDS check FILE                    load and check, with what that lowers
  *   SECONDS matmul M N K AT BT            z = x y; AT, BT: the operand is stored transposed
  *   SECONDS memory -                      bytes in use by the session
@@ -21,6 +22,7 @@
  *
  * FILE is looked up in FOLDER, unless it begins with a slash. Float inputs are
  * filled with numbers between -1 and 1, integer inputs with numbers below their limit. */
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +31,7 @@
 
 #include <tern/tern.h>
 
-enum { WORDS = 16, WORKLOADS = 256, PATH = 4096 };
+enum { WORDS = 16, WORKLOADS = 256, PATH = 4096, TOKENS = 200 };
 
 typedef struct workload workload;
 struct workload {
@@ -114,6 +116,49 @@ static double sample_loop(workload *w, double seconds) {
   double each = (seen.end - seen.start) / (double)(seen.last - seen.from);
   w->rate = 1 / each;
   return each;
+}
+
+/* ---- a text, token by token ---- */
+static void generate_once(workload *w) {
+  size_t tokens = 0;
+  tern_generation wanted = { .prompt = "A", .tokens = TOKENS };
+  need(w, tern_generate(w->program, &wanted, &tokens));
+  if (tokens != TOKENS) stop("another number of tokens");
+}
+
+/* The model's window has room for all tokens, whose keys and values are kept. */
+static double sample_generate(workload *w, double seconds) {
+  double start = now();
+  long times = 0;
+  do generate_once(w), times++;
+  while (now() - start < seconds);
+  return (now() - start) / (double)(times * TOKENS);
+}
+
+static void remove_folder(const char *folder) {
+  char path[PATH];
+  DIR *open = opendir(folder);
+  for (struct dirent *file; open && (file = readdir(open));) {
+    snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
+    (void)remove(path);
+  }
+  if (open) closedir(open);
+  (void)remove(folder);
+}
+
+/* The program becomes that of a run of one step. */
+static void train_for_generating(workload *w) {
+  char folder[] = "/tmp/bench_tern.XXXXXX";
+  tern_status status = TERN_OK;
+  if (!mkdtemp(folder)) stop("no folder in /tmp");
+  need(w, tern_train(w->program, &(tern_train_run){ .out = folder, .steps = 1 }));
+  tern_program_free(w->program);
+  w->program = tern_load_run(w->session, folder, &status);
+  need(w, status);
+  remove_folder(folder);
+  w->once = generate_once;
+  w->sample = sample_generate;
+  generate_once(w);
 }
 
 /* ---- preparing ---- */
@@ -239,6 +284,7 @@ static void prepare(workload *w, const bench *b, char **words, int count) {
   }
   load(w, w->text, w->length, words + 2, count - 2);
   if (strcmp(kind, "loop") == 0) w->sample = sample_loop;
+  if (strcmp(kind, "generate") == 0) train_for_generating(w);
   if (strcmp(kind, "memory") == 0) w->sample = sample_memory, run_once(w);
   if (strcmp(kind, "train") == 0) {
     need(w, tern_train_begin(w->program, &(tern_training){ .lr = 0.01 }));

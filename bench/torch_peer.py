@@ -159,6 +159,45 @@ def gpt(layers, width, heads, tokens, batch, form):
     return step
 
 
+class Cache:
+    """The keys and values that a block has seen, by head."""
+
+    def __init__(self, heads, tokens, width):
+        self.keys = torch.zeros(1, heads, tokens, width // heads)
+        self.values = torch.zeros(1, heads, tokens, width // heads)
+
+
+def next_token(block, cache, x, place):
+    """A block's answer for one token, x [1, 1, width]; earlier ones are in the cache."""
+    h = block.norm1(x)
+    q, k, v = (m(h).view(1, 1, block.heads, -1).transpose(1, 2) for m in (block.q, block.k, block.v))
+    cache.keys[:, :, place:place + 1], cache.values[:, :, place:place + 1] = k, v
+    keys, values = cache.keys[:, :, :place + 1], cache.values[:, :, :place + 1]
+    if block.fused:
+        y = F.scaled_dot_product_attention(q, keys, values)
+    else:
+        y = torch.softmax(q @ keys.transpose(2, 3) * q.shape[-1] ** -0.5, -1) @ values
+    x = x + block.out(y.transpose(1, 2).reshape(1, 1, -1))
+    return x + block.down(F.gelu(block.up(block.norm2(x))))
+
+
+def generation(layers, width, heads, tokens, count, form):
+    """`count` tokens, always the likeliest one next."""
+    model = Gpt(layers, width, heads, tokens, fused=form == "fused" and NEWER["fused"]).eval()
+    caches = [Cache(heads, tokens, width) for _ in range(layers)]
+
+    def text():
+        token = torch.zeros(1, 1, dtype=torch.int64)
+        with torch.no_grad():
+            for place in range(count):
+                x = F.embedding(token, model.table) + model.places[place]
+                for block, cache in zip(model.blocks, caches):
+                    x = next_token(block, cache, x, place)
+                token = (model.norm(x) @ model.table.t()).argmax(-1)
+        return token
+    return text
+
+
 def one_answer(form):
     """One row through the MLP, without gradients."""
     layers = [torch.nn.Linear(784, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512), torch.nn.ReLU(),
@@ -296,6 +335,7 @@ WORKLOADS = {
     "conv2d_strided": lambda form: conv(8, 56, 64, 128, 2, form),
     "gpt_small": lambda form: gpt(4, 128, 4, 64, 12, form),
     "gpt_large": lambda form: gpt(6, 384, 6, 256, 4, form),
+    "gpt_token": lambda form: generation(6, 384, 6, 256, 200, form),
     "mlp_one": one_answer,
     "attention": attention,
     "scalar_forward": lambda form: opcodes((), False, form),

@@ -483,7 +483,7 @@ typedef struct {
   size_t text_count;          /* neither: the rows that tern_set_input has given */
   const char *form;           /* "text" (NULL), "csv", "jsonl" or "npy" */
   void *context;
-  /* Takes the bytes of the answers in order; 0 ends it. */
+  /* Takes the bytes of the answers in order; 0 ends it. NULL: they are only counted. */
   int (*take)(void *context, const char *bytes, size_t length);
   /* Takes the first bytes again, once the number of rows is known: for npy. */
   int (*rewrite)(void *context, const char *bytes, size_t length);
@@ -511,7 +511,7 @@ typedef struct {
   int shown;                  /* for a terminal: characters that it would obey are escapes */
   int no_cache;               /* compute the whole window for every token; the same text */
   void *context;
-  /* Takes what is generated, whole characters at a time, without the prompt; 0 ends it. */
+  /* Takes what is generated, whole characters at a time, without the prompt; 0 ends it. NULL: nobody does. */
   int (*take)(void *context, const char *text, size_t length);
 } tern_generation;
 

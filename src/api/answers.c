@@ -140,7 +140,7 @@ typedef struct {
 
 static bool take(void *context, tn_str bytes) {
   taking *t = context;
-  t->refused = !t->wanted->take(t->wanted->context, bytes.at, bytes.len);
+  t->refused = t->wanted->take && !t->wanted->take(t->wanted->context, bytes.at, bytes.len);
   return !t->refused;
 }
 
@@ -238,7 +238,7 @@ tern_status tern_evaluate_record(tern_program *program, const char *data, tern_t
 
 static bool take_text(void *context, tn_str text) {
   const tern_generation *wanted = context;
-  return wanted->take(wanted->context, text.at, text.len) != 0;
+  return !wanted->take || wanted->take(wanted->context, text.at, text.len) != 0;
 }
 
 static bool generate(tern_program *program, const tern_generation *wanted, size_t *tokens) {

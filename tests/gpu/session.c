@@ -83,6 +83,21 @@ static void a_text_is_continued_alike(void **state) {
   }
 }
 
+/* Without `take` tokens are only counted, as a benchmark does. */
+static void nobody_has_to_take_the_text(void **state) {
+  (void)state;
+  tern_generation wanted = { .prompt = "a bad", .tokens = 5 };
+  size_t tokens = 0;
+  train("cpu");
+  tern_session *session = open_session("cpu");
+  tern_program *program = tern_load_run(session, "cpu", NULL);
+  assert_non_null(program);
+  assert_int_equal(tern_generate(program, &wanted, &tokens), TERN_OK);
+  assert_int_equal(tokens, 5);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
 static const char graph[] = "graph(%x: f32[3, 4], param %w: f32[4, 2]) {\n"
                             "  %1 = matmul %x, %w : f32[3, 2]\n"
                             "  %2 = softmax %1 {axis=1} : f32[3, 2]\n"
@@ -157,6 +172,7 @@ static void the_first_fault_is_reported(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_text_is_continued_alike),
+    cmocka_unit_test(nobody_has_to_take_the_text),
     cmocka_unit_test(a_graph_gives_the_same_bits_in_every_run),
     cmocka_unit_test(the_first_fault_is_reported),
   };
