@@ -1,8 +1,6 @@
 /* Plans that take the inputs of the next run while one goes on, on the GPU that the host plays (driver.c),
  * which does everything as late as it may. */
-#include "unit/graph_support.h"
-
-#include "backend/cuda/card.h"
+#include "gpu/planned.h"
 
 static const char text[] = "graph(%x: f32[3], %i: i32[2], param %w: f32[2]) {\n"
                            "  %1 = gather %x, %i {axis=0} : f32[2]\n"
@@ -10,54 +8,33 @@ static const char text[] = "graph(%x: f32[3], %i: i32[2], param %w: f32[2]) {\n"
                            "  return %1, %2\n}\n";
 
 typedef struct {
-  world w;
-  tn_card *card;
-  tn_backend backend;
-  tn_graph graph;
-  tn_plan *plan;
+  planned on;
   float x[3], sum[2];
   int32_t index[2];
 } bench;
 
 static void open_bench(bench *b) {
   static const int updates[] = { 1 };
-  const char *why;
-  tn_fault fault;
   *b = (bench){ 0 };
-  world_open(&b->w);
-  b->card = tn_card_open(&b->w.heap, 0, &why);
-  if (!b->card) fail_msg("%s", why);
-  b->backend = *tn_backend_cuda();
-  b->backend.card = b->card;
-  b->backend.host = tn_backend_ref();
-  graph_from(&b->w, text, &b->graph);
-  tn_plan_options options = { .backend = &b->backend, .updates = updates, .ahead = true };
-  b->plan = tn_plan_new(&b->w.heap, &b->graph, &options, &fault);
-  assert_non_null(b->plan);
-  tn_shape three = tn_shape_make(1, 3), two = tn_shape_make(1, 2);
-  tn_view x = tn_view_make(b->x, TN_F32, &three), index = tn_view_make(b->index, TN_I32, &two);
+  planned_open(&b->on, text, (tn_plan_options){ .updates = updates, .ahead = true });
+  tn_shape two = tn_shape_make(1, 2);
   tn_view sum = tn_view_make(b->sum, TN_F32, &two);
-  tn_plan_bind_input(b->plan, 0, &x);
-  tn_plan_bind_input(b->plan, 1, &index);
-  tn_plan_bind_param(b->plan, 0, &sum);
+  planned_input(&b->on, 0, b->x, TN_F32, tn_shape_make(1, 3));
+  planned_input(&b->on, 1, b->index, TN_I32, two);
+  tn_plan_bind_param(b->on.plan, 0, &sum);
 }
 
-static void close_bench(bench *b) {
-  tn_plan_free(b->plan);
-  tn_graph_free(&b->graph);
-  tn_card_close(b->card);
-  world_close(&b->w);
-}
+static void close_bench(bench *b) { planned_close(&b->on); }
 
 /* The inputs of a run; `index` out of range makes it fail. */
 static void give(bench *b, int run, int32_t index) {
   for (int k = 0; k < 3; k++) b->x[k] = (float)(10 * run + k);
   b->index[0] = 0, b->index[1] = index;
-  tn_plan_prepare(b->plan);
+  tn_plan_prepare(b->on.plan);
 }
 
 static float picked(const bench *b, int place) {
-  tn_view view = tn_plan_output(b->plan, 0);
+  tn_view view = tn_plan_output(b->on.plan, 0);
   return (float)tn_view_get_f64(&view, place);
 }
 
@@ -69,10 +46,10 @@ static void a_run_reads_its_own_inputs(void **state) {
   open_bench(&b);
   give(&b, 0, 2);
   for (int run = 0; run < 6; run++) {
-    assert_true(tn_plan_start(b.plan, &fault));
+    assert_true(tn_plan_start(b.on.plan, &fault));
     give(&b, 77, 1); /* replaced by what follows */
     give(&b, run + 1, 2);
-    assert_true(tn_plan_finish(b.plan, &fault));
+    assert_true(tn_plan_finish(b.on.plan, &fault));
     assert_true(picked(&b, 0) == (float)(10 * run) && picked(&b, 1) == (float)(10 * run + 2));
     total += (float)(10 * run + 2);
     assert_true(b.sum[1] == total);
@@ -90,9 +67,9 @@ static void a_fault_is_that_of_its_own_run(void **state) {
   for (int run = 0; run < 8; run++) {
     bool wrong = run % 3 == 1;
     float before = b.sum[0];
-    assert_true(tn_plan_start(b.plan, &fault));
+    assert_true(tn_plan_start(b.on.plan, &fault));
     give(&b, run + 1, (run + 1) % 3 == 1 ? 9 : 2);
-    assert_int_equal(tn_plan_finish(b.plan, &fault), !wrong);
+    assert_int_equal(tn_plan_finish(b.on.plan, &fault), !wrong);
     assert_int_equal(fault.kind == TN_FAULT_NONE, !wrong);
     assert_true(b.sum[0] == before + (wrong ? 0 : (float)(10 * run)));
     if (wrong && run > 3) give(&b, run + 1, 1);
@@ -108,8 +85,8 @@ static void a_run_may_be_left(void **state) {
   open_bench(&b);
   for (int run = 0; run < 3; run++) {
     give(&b, run, 2);
-    assert_true(tn_plan_start(b.plan, &fault));
-    if (run < 2) assert_true(tn_plan_finish(b.plan, &fault));
+    assert_true(tn_plan_start(b.on.plan, &fault));
+    if (run < 2) assert_true(tn_plan_finish(b.on.plan, &fault));
   }
   close_bench(&b);
 }

@@ -1,9 +1,7 @@
 /* An index that two steps of a plan read is looked at once: by the gather. The scatter after it relies on
  * that, also on a GPU that runs steps side by side (driver.c takes another order each time). */
-#include "unit/graph_support.h"
-
-#include "backend/cuda/card.h"
 #include "gpu/emulator.h"
+#include "gpu/planned.h"
 
 /* Nothing but the index says that the scatter comes after the gather. Tables are sorted from 256 rows and 64
  * entries on. */
@@ -74,48 +72,23 @@ static void an_index_is_looked_at_once(void **state) {
 
 /* ---- relying on it ---- */
 typedef struct {
-  world w;
-  tn_card *card;
-  tn_backend backend;
-  tn_graph graph;
-  tn_plan *plan;
+  planned on;
   float x[ROWS * 2], y[ENTRIES * 2];
   int32_t index[ENTRIES];
 } bench;
 
-static void bind(bench *b, int input, void *data, tn_dtype dtype, tn_shape shape) {
-  tn_view view = tn_view_make(data, dtype, &shape);
-  tn_plan_bind_input(b->plan, input, &view);
-}
-
 static void open_bench(bench *b) {
-  const char *why;
-  tn_fault fault;
   *b = (bench){ 0 };
-  world_open(&b->w);
-  b->card = tn_card_open(&b->w.heap, 0, &why);
-  if (!b->card) fail_msg("%s", why);
-  b->backend = *tn_backend_cuda();
-  b->backend.card = b->card;
-  b->backend.host = tn_backend_ref();
-  graph_from(&b->w, text, &b->graph);
-  tn_plan_options options = { .backend = &b->backend };
-  b->plan = tn_plan_new(&b->w.heap, &b->graph, &options, &fault);
-  assert_non_null(b->plan);
-  bind(b, 0, b->x, TN_F32, tn_shape_make(2, (int64_t)ROWS, (int64_t)2));
-  bind(b, 1, b->index, TN_I32, tn_shape_make(1, (int64_t)ENTRIES));
-  bind(b, 2, b->y, TN_F32, tn_shape_make(2, (int64_t)ENTRIES, (int64_t)2));
+  planned_open(&b->on, text, (tn_plan_options){ 0 });
+  planned_input(&b->on, 0, b->x, TN_F32, tn_shape_make(2, (int64_t)ROWS, (int64_t)2));
+  planned_input(&b->on, 1, b->index, TN_I32, tn_shape_make(1, (int64_t)ENTRIES));
+  planned_input(&b->on, 2, b->y, TN_F32, tn_shape_make(2, (int64_t)ENTRIES, (int64_t)2));
 }
 
-static void close_bench(bench *b) {
-  tn_plan_free(b->plan);
-  tn_graph_free(&b->graph);
-  tn_card_close(b->card);
-  world_close(&b->w);
-}
+static void close_bench(bench *b) { planned_close(&b->on); }
 
 static float added_to_first(const bench *b) {
-  tn_view view = tn_plan_output(b->plan, 1);
+  tn_view view = tn_plan_output(b->on.plan, 1);
   return (float)tn_view_get_f64(&view, 0);
 }
 
@@ -130,7 +103,7 @@ static void a_step_that_relies_on_a_look_waits_for_it(void **state) {
     bool wrong = run % 2;
     b.y[0] = (float)(run + 1);
     b.index[ENTRIES - 1] = wrong ? ROWS + 5 : 7;
-    assert_int_equal(tn_plan_run(b.plan, &fault), !wrong);
+    assert_int_equal(tn_plan_run(b.on.plan, &fault), !wrong);
     if (wrong) assert_int_equal(fault.op, TN_OP_GATHER);
     assert_true(added_to_first(&b) == (float)(wrong ? run : run + 1));
   }

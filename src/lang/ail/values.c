@@ -175,7 +175,8 @@ bool tn_ail_init_params(const tn_ail *program, const tn_sizes *sizes, tn_tensor 
       ok = report(program, TN_FAULT_MEMORY);
       break;
     }
-    draw_param(&rng, &sizes->params[made], &program->starts[made], &params[made].view);
+    if (!program->host->has_weights) /* else all are replaced */
+      draw_param(&rng, &sizes->params[made], &program->starts[made], &params[made].view);
     ok = replace(program, made, &sizes->params[made], &misfit, &params[made]) && ok;
   }
   for (size_t i = 0; !ok && i < made; i++) tn_tensor_unref(&params[i]);

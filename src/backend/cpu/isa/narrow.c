@@ -68,7 +68,8 @@ static void multiply_turned(const product *p, const tn_cpu_part *part, char *mem
 }
 
 /* A few rows of a, and columns of b that are contiguous: a strip of the result stays in the first-level
- * cache while several steps of k at a time go along it, so that memory is read in long runs. */
+ * cache while several steps of k at a time go along it, so that memory is read in long runs. The next steps
+ * are prefetched: several runs side by side, a page long or less, are too short for hardware to predict. */
 #define STREAMED_ROWS  4
 #define STREAMED_STEPS 4
 #define STREAMED_STRIP 1024 /* columns */
@@ -77,6 +78,7 @@ TN_ALWAYS_INLINE void streamed_steps(const product *p, int rows, int steps, int6
                                      int64_t end) {
   VF x[STREAMED_ROWS][STREAMED_STEPS];
   const float *a = (const float *)p->a + at * p->ak, *b = (const float *)p->b + at * p->bk;
+  const float *next = at + 2 * steps <= p->k ? b + steps * p->bk : b;
   float *c = p->c;
   bool first = at == 0, last = at + steps == p->k;
   TN_UNROLL for (int i = 0; i < rows; i++) TN_UNROLL for (int s = 0; s < steps; s++) x[i][s] =
@@ -84,7 +86,10 @@ TN_ALWAYS_INLINE void streamed_steps(const product *p, int rows, int steps, int6
   for (int64_t j = begin; j < end; j += TN_LANES) {
     int left = (int)tn_cpu_min(end - j, TN_LANES);
     VF column[STREAMED_STEPS];
-    TN_UNROLL for (int s = 0; s < steps; s++) column[s] = vf_load_part(b + s * p->bk + j, left);
+    TN_UNROLL for (int s = 0; s < steps; s++) {
+      TN_PREFETCH(next + s * p->bk + j);
+      column[s] = vf_load_part(b + s * p->bk + j, left);
+    }
     TN_UNROLL for (int i = 0; i < rows; i++) {
       VF acc = first ? vf_set(0.0f) : vf_load_part(c + i * p->cm + j, left);
       TN_UNROLL for (int s = 0; s < steps; s++) acc = vf_fma(x[i][s], column[s], acc);
