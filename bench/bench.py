@@ -13,7 +13,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -134,22 +133,6 @@ def memory_rows(build):
                        "0.01 loop gpt_large.ail\n", "gpt_large", 2)]
 
 
-TOKENS = (8, 56)  # within the window of the model
-
-
-def token_row(build, rounds):
-    """A token more of a text, with keys and values kept: the processor time of a long text above a short one's."""
-    tern = os.path.join(build, "tern")
-    with tempfile.TemporaryDirectory() as folder:
-        run, programs = os.path.join(folder, "run"), os.path.join(HERE, "programs")
-        process([tern, "train", "gpt_small.ail", "--allow", "fileread", "--steps", "2", "--out", run, "-q"],
-                cwd=programs)
-        generate = [tern, "generate", run, "--prompt", "the", "--threads", "1", "--tokens"]
-        seen = []
-        for _ in range(rounds):
-            few, many = (process(generate + [str(n)])[1] for n in TOKENS)
-            seen.append((many - few) / (TOKENS[1] - TOKENS[0]))
-    return report.Result("n", "GPT 4 layers, width 128: one token more, with a cache", 1, "", seen)
 
 
 # ---- data ----
@@ -357,7 +340,7 @@ def main():
         run_rows(machine, wanted(avx2_rows()), rounds, seconds, results)
         machine.close()
     if not given.only:
-        others = start_rows(given.build, rounds) + [token_row(given.build, rounds)] + memory_rows(given.build)
+        others = start_rows(given.build, rounds) + memory_rows(given.build)
         others.append(data_row(given.build, 20_000_000 if given.quick else 200_000_000, 3 if given.quick else 7))
         others += [csv_row(given.build, 4_000_000 if given.quick else 20_000_000, 3 if given.quick else 7, table)
                    for table in CSV_TABLES]

@@ -159,8 +159,8 @@ def write(folder, here, results, limits, more, noise_text, quick, day):
 ## Workloads
 
 All rows. A ratio is how many times as long the peer takes: above 1 tern is faster. Every figure of
-tern is with the numeric contract in force. Each side was alone: while one was asked, the processes of
-the others were stopped.
+tern is with the numeric contract in force. Each side was alone: while one was asked, the processes
+of the others were stopped.
 
 {table(results)}
 {more}

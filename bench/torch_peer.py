@@ -181,15 +181,15 @@ def next_token(block, cache, x, place):
     return x + block.down(F.gelu(block.up(block.norm2(x))))
 
 
-def generation(layers, width, heads, tokens, count, form):
-    """`count` tokens, always the likeliest one next."""
+def generation(layers, width, heads, tokens, first, end, form):
+    """The tokens at the places from `first` to `end`, always the likeliest one next."""
     model = Gpt(layers, width, heads, tokens, fused=form == "fused" and NEWER["fused"]).eval()
     caches = [Cache(heads, tokens, width) for _ in range(layers)]
 
     def text():
         token = torch.zeros(1, 1, dtype=torch.int64)
         with torch.no_grad():
-            for place in range(count):
+            for place in range(first, end):
                 x = F.embedding(token, model.table) + model.places[place]
                 for block, cache in zip(model.blocks, caches):
                     x = next_token(block, cache, x, place)
@@ -335,7 +335,7 @@ WORKLOADS = {
     "conv2d_strided": lambda form: conv(8, 56, 64, 128, 2, form),
     "gpt_small": lambda form: gpt(4, 128, 4, 64, 12, form),
     "gpt_large": lambda form: gpt(6, 384, 6, 256, 4, form),
-    "gpt_token": lambda form: generation(6, 384, 6, 256, 200, form),
+    "gpt_token": lambda form: generation(6, 384, 6, 256, 100, 200, form),
     "mlp_one": one_answer,
     "attention": attention,
     "scalar_forward": lambda form: opcodes((), False, form),
