@@ -227,6 +227,8 @@ static bool suits_columns(const product *p) {
 #define SHORT_STRIP (2 * TN_LANES)
 #define SHORT_AHEAD 8 /* rows of the result that are prefetched */
 #define SHORT_ROWS  2
+#define SHORT_GROUP 8  /* strips */
+#define SHORT_BLOCK 32 /* rows */
 
 TN_NEVER_INLINE void make_canonical(const product *p, int64_t j, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++)
@@ -289,16 +291,23 @@ TN_NEVER_INLINE void pack_strip(const product *p, int64_t j, float *to) {
   pack_f32(to, SHORT_STRIP, (const float *)p->b + j * p->bn, p->bn, p->bk, SHORT_STRIP, p->k);
 }
 
-/* The last strip begins early enough to be whole; a column that two strips have is the same in both. */
+/* The last strip begins early enough to be whole; a column that two strips have is the same in both. Several
+ * strips are packed, and a few rows of all of them are made before the next rows: so that results lie side by
+ * side, in the nearest cache. */
 static void multiply_short(const product *p, const tn_cpu_part *part, char *memory) {
-  int64_t begin, end;
+  int64_t begin, end, first[SHORT_GROUP];
+  float column[SHORT_GROUP][SHORT_STEPS * SHORT_STRIP];
   (void)memory;
   tn_cpu_share(p->m, 8, part, &begin, &end);
-  for (int64_t at = 0; at < p->n && begin < end; at += SHORT_STRIP) {
-    float column[SHORT_STEPS * SHORT_STRIP];
-    int64_t j = tn_cpu_min(at, p->n - SHORT_STRIP);
-    pack_strip(p, j, column);
-    pass[p->k](p, column, j, begin, end);
+  for (int64_t at = 0; at < p->n && begin < end;) {
+    int strips = 0;
+    for (; strips < SHORT_GROUP && at < p->n; strips++, at += SHORT_STRIP) {
+      first[strips] = tn_cpu_min(at, p->n - SHORT_STRIP);
+      pack_strip(p, first[strips], column[strips]);
+    }
+    for (int64_t row = begin; row < end; row += SHORT_BLOCK)
+      for (int s = 0; s < strips; s++)
+        pass[p->k](p, column[s], first[s], row, tn_cpu_min(row + SHORT_BLOCK, end));
   }
 }
 
