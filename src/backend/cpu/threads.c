@@ -41,8 +41,8 @@ void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job
 int tn_cpu_even_pieces(int threads, double cost, int64_t units) {
   if (threads <= 1) return 1;
   double pieces = cost / (threads * EVEN_COST);
-  if (pieces > EVEN_PARTS) pieces = EVEN_PARTS;
-  if (pieces > (double)(units / threads)) pieces = (double)(units / threads);
+  int64_t most = units / threads < EVEN_PARTS ? units / threads : EVEN_PARTS;
+  if (pieces > (double)most) return most < 2 ? 1 : (int)most;
   return pieces < 2 ? 1 : (int)pieces;
 }
 
