@@ -47,6 +47,7 @@
 
 _Static_assert(DEPTH % HELD_X == 0 && DEPTH % HELD_Y == 0, "what is held goes round evenly");
 _Static_assert(AHEAD <= LINE && DEPTH / 4 < DEPTH - AHEAD, "all is taken in time");
+_Static_assert(STAGES * STAGE * sizeof(float) <= 48 << 10, "static shared memory of a block, at most");
 _Static_assert(!X_LINES || THREADS / FOURS % 8 == 0, "copies of a thread are permuted alike");
 _Static_assert(!Y_LINES || THREADS / FOURS % (4 * RUN_N) == 0, "copies of a thread are permuted alike");
 
