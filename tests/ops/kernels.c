@@ -117,18 +117,24 @@ static void results_that_no_cache_holds_have_the_same_bits(void **state) {
   }
 }
 
-/* Blocks of chunks are divided among threads; the last block, and the last chunk of it, are shorter. */
+/* Blocks of chunks are divided among threads, and a row of 131,072 elements is read as one block; the last
+ * block, and the last chunk of it, are shorter. */
 static void long_sums_have_the_same_bits_on_any_number_of_threads(void **state) {
   (void)state;
-  static const int64_t lengths[][2] = { { 1057293, 1 }, { 70001, 3 } };
-  for (int k = 0; !ends.small && !ends.alone && k < 2; k++) {
+  static const struct {
+    tn_dtype dtype;
+    int64_t rows, columns;
+    int axis;
+  } sums[] = { { TN_F32, 1057293, 1, 0 }, { TN_F32, 70001, 3, 0 },  { TN_F32, 17, 131071, 1 },
+               { TN_F32, 17, 131072, 1 }, { TN_F32, 9, 393729, 1 }, { TN_F64, 9, 393729, 1 } };
+  for (int k = 0; !ends.small && !ends.alone && k < 6; k++) {
     op_case c;
-    tn_shape shape = tn_shape_make(2, lengths[k][0], lengths[k][1]);
+    tn_shape shape = tn_shape_make(2, sums[k].rows, sums[k].columns);
     case_begin(&c, TN_OP_SUM, 1001 + k);
     c.contiguous = true;
-    c.attrs = (tn_attrs){ .axis_count = 1, .axes = { 0 } };
-    add_operand(&c, TN_F32, &shape, SMALL_VALUES, 0);
-    c.out = (tn_type){ TN_F32, tn_shape_make(1, lengths[k][1]) };
+    c.attrs = (tn_attrs){ .axis_count = 1, .axes = { sums[k].axis } };
+    add_operand(&c, sums[k].dtype, &shape, SMALL_VALUES, 0);
+    c.out = (tn_type){ sums[k].dtype, tn_shape_make(1, sums[k].axis == 0 ? shape.dim[1] : shape.dim[0]) };
     assert_passes(&c, &ends);
   }
 }

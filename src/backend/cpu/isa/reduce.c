@@ -35,6 +35,7 @@ static inline int64_t chunk_length(int64_t n, int64_t chunk) {
 /* ---- how to join: reduce.inc makes one of these for each operation and dtype ---- */
 #define WIDE         4 /* vectors of outputs side by side */
 #define ROWS_AT_ONCE 64
+#define BLOCK        256 /* chunks of a row that are joined at once: half a megabyte of f32 */
 
 typedef struct {
   size_t bytes; /* of an element */
