@@ -6,9 +6,9 @@
  * Values between the steps then stay in a near cache, and those that no other step reads need memory for one
  * band only. Kernels are simply called with fewer rows, so no bit changes.
  *
- * A row here is an index along the first axis. Steps of one run may see the same memory in different shapes
- * ([32, 784, 9] and [25088, 9]): the number of bands must divide each of their first axes, and the k-th part
- * of a view must cover the k-th part of the memory. */
+ * A row here is an index along the first axis, as flatten.c has left it. Steps of one run may see the same
+ * memory in different shapes ([32, 784, 9] and [25088, 9]): the number of bands must divide each of their
+ * first axes, and the k-th part of a view must cover the k-th part of the memory. */
 #include "plan/internal.h"
 
 #define BAND_BYTES  ((size_t)384 << 10) /* of everything that one band touches: the size of a near cache */
@@ -71,7 +71,6 @@ static bool reads_rows(const tn_plan *plan, const tn_step *step, int operand) {
 }
 
 static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
-  const tn_attrs *attrs = step->call.attrs;
   const tn_view *x = tn_step_view(plan, step, 0), *out = tn_step_view(plan, step, step->call.count);
   if (out->rank == 0 || out->dim[0] < 2 || step->call.count == 0) return false;
   bool first_axes = x->rank > 0 && x->dim[0] == out->dim[0];
@@ -79,12 +78,12 @@ static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
     case TN_ROWS_ALIGNED: return true;
     case TN_ROWS_WINDOWS: /* alone, or multiplied with weights */
       return step->call.count == 1 || bytes_of(tn_step_view(plan, step, 1)) <= SMALL_BYTES;
-    case TN_ROWS_OFF_AXIS: return attrs->axis > 0;
+    case TN_ROWS_OFF_AXIS: return tn_step_axis(step) > 0;
     case TN_ROWS_OFF_LAST: return out->rank > 1;
-    case TN_ROWS_OFF_AXES: /* a sum of two operands is one of rows of a table; an argmax has no `axes` */
-      return step->call.count == 1 && first_axes && attrs->axis_count > 0 && attrs->axes[0] > 0;
+    case TN_ROWS_OFF_AXES: /* a sum of two operands is one of rows of a table */
+      return step->call.count == 1 && first_axes && tn_step_axis(step) > 0;
     case TN_ROWS_RESHAPED: return first_axes;
-    case TN_ROWS_NAMED: return attrs->axis == 0 && tn_step_view(plan, step, 1)->rank > 0;
+    case TN_ROWS_NAMED: return step->call.attrs->axis == 0 && tn_step_view(plan, step, 1)->rank > 0;
     case TN_ROWS_PRODUCT:
       if (x->rank > out->rank) return false; /* of windows, which are rows of an image */
       return step->call.count == 2 && (out->rank > 2 || bytes_of(tn_step_view(plan, step, 1)) <= SMALL_BYTES);
@@ -130,7 +129,8 @@ static size_t new_bytes(const bander *b, const tn_step *step, int i) {
   return seen ? 0 : bytes_of(tn_step_view(b->plan, step, i));
 }
 
-/* Whether the step can go with the run that began at b->first; *common and *bytes as they would become. */
+/* Whether the step can go with the run that began at b->first; *common and *bytes as they would become. Steps
+ * of few rows and steps of many stay apart if the few are fewer than the threads. */
 static bool fits(const bander *b, const tn_step *step, int64_t *common, size_t *bytes) {
   const tn_plan *plan = b->plan;
   if (step->kind != TN_STEP_KERNEL || !works_by_rows(plan, step)) return false;
@@ -142,18 +142,20 @@ static bool fits(const bander *b, const tn_step *step, int64_t *common, size_t *
   if (storage->base != 0 || storage->bytes == 0 || storage->first != (int32_t)(step - plan->steps.at))
     return false;
   if (!is_in_parts(plan, out, to)) return false;
-  *common = common_divisor(out->dim[0], b->common);
+  int64_t rows = out->dim[0];
   *bytes = b->bytes + storage->bytes;
   for (int i = 0; i < step->call.count; i++) {
     const tn_view_site *from = tn_step_site(plan, step, i);
-    bool rows = reads_rows(plan, step, i);
-    if (rows) *bytes += new_bytes(b, step, i);
+    bool by_rows = reads_rows(plan, step, i);
+    if (by_rows) *bytes += new_bytes(b, step, i);
     /* windows are more rows than the images they are of */
-    if (rows) *common = common_divisor(tn_step_view(plan, step, i)->dim[0], *common);
-    if (written_in_run(b, from->storage) && !(rows && is_in_parts(plan, tn_step_view(plan, step, i), from)))
-      return false;
+    if (by_rows) rows = common_divisor(tn_step_view(plan, step, i)->dim[0], rows);
+    bool in_parts = by_rows && is_in_parts(plan, tn_step_view(plan, step, i), from);
+    if (written_in_run(b, from->storage) && !in_parts) return false;
   }
-  return *common > 1 && *bytes / (size_t)*common <= b->limit;
+  *common = common_divisor(rows, b->common);
+  bool alike = b->common == 0 || rows == b->common;
+  return *common > 1 && *bytes / (size_t)*common <= b->limit && (alike || *common >= plan->threads);
 }
 
 static void take(bander *b, const tn_step *step, int64_t common, size_t bytes) {

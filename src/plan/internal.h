@@ -2,9 +2,10 @@
  *
  * schedule.c walks the graph and creates steps, locations and the lifetime of every storage;
  * windows.c finds image windows that are made separately for each reader; merge.c and bands.c save
- * memory traffic: pairs of steps become one, and steps process their rows together; lanes.c lets
- * each thread take its own bands of rows; memory.c assigns offsets to storages; plan.c binds and
- * runs; card.c does so on a GPU, where order.c says which steps may run in parallel.
+ * memory traffic: pairs of steps become one, and steps process their rows together; flatten.c makes
+ * those rows many; lanes.c lets each thread take its own bands of rows; memory.c assigns offsets to
+ * storages; plan.c binds and runs; card.c does so on a GPU, where order.c says which steps may run
+ * in parallel.
  *
  * Time is the index of a step. Jumps only go forward, so a value is live from the step that writes
  * it to the last step that reads it, whichever branch runs. */
@@ -139,6 +140,9 @@ bool tn_plan_suits_windows(const tn_plan *plan, const tn_type *image, const tn_t
 bool tn_plan_schedule(tn_plan *plan, tn_fault *fault);
 /* Merges two steps into one if the back end can. False when memory runs out. */
 bool tn_plan_merge_steps(tn_plan *plan, tn_fault *fault);
+/* Makes one axis of several in front where a step does the same along all of them. False when memory runs
+ * out. */
+bool tn_plan_flatten(tn_plan *plan, tn_fault *fault);
 /* Groups steps that work row by row into bands. False when memory runs out. */
 bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault);
 /* Allocates what threads with their own bands need. False when memory runs out. */
@@ -193,6 +197,12 @@ static inline const tn_view *tn_step_view(const tn_plan *plan, const tn_step *st
 }
 static inline const tn_view_site *tn_step_site(const tn_plan *plan, const tn_step *step, int i) {
   return &plan->sites.at[step->first_view + (uint32_t)i];
+}
+/* The first of the axes along which a reduction or a scan goes; -1: it goes along none. */
+static inline int tn_step_axis(const tn_step *step) {
+  const tn_attrs *attrs = step->call.attrs;
+  if (tn_op_sig_of(step->call.op)->attrs & TN_ATTR_AXIS) return attrs->axis;
+  return attrs->axis_count > 0 ? attrs->axes[0] : -1;
 }
 /* Whether operand i of `a` and operand k of `b` are the same elements, in the same order. */
 bool tn_step_same_place(const tn_plan *plan, const tn_step *a, int i, const tn_step *b, int k);

@@ -142,7 +142,8 @@ static bool build(tn_plan *plan, tn_fault *fault) {
   }
   if (!tn_plan_schedule(plan, fault) || !tn_plan_merge_steps(plan, fault)) return false;
   /* A GPU has no near cache in which a band would stay. */
-  if ((!plan->card && !tn_plan_cut_bands(plan, fault)) || !tn_plan_place(plan, fault)) return false;
+  if (!plan->card && !(tn_plan_flatten(plan, fault) && tn_plan_cut_bands(plan, fault))) return false;
+  if (!tn_plan_place(plan, fault)) return false;
   connect_calls(plan);
   if (!get_memory(plan, fault) || !choose_kernels(plan, fault) || !note_ready(plan, fault)) return false;
   if (!tn_plan_make_lanes(plan, fault)) return false;

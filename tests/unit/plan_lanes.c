@@ -109,8 +109,8 @@ static void threads_share_steps_that_are_worth_meeting_for(void **state) {
   }
 }
 
-/* The gradient of a norm: a step on a number per row takes one thread, and nobody waits. Four threads with an
- * image each would leave twelve without work. */
+/* The gradient of a norm: a step on a number per row takes one thread, and nobody waits. Four threads with a
+ * row each would leave twelve without work. */
 static void steps_too_short_to_share_cost_no_meeting(void **state) {
   (void)state;
   static const int threads[] = { 4, 16 };
@@ -119,9 +119,9 @@ static void steps_too_short_to_share_cost_no_meeting(void **state) {
     tn_graph graph;
     world_open(&w);
     graph_from(&w,
-               "graph(%x: f32[4, 256, 384], %y: f32[4, 256, 384]) {\n  %1 = mul %x, %y\n"
-               "  %2 = sum %1 {axes=[2], keepdims=true}\n  %3 = sqrt %2\n  %4 = exp %3\n  %5 = div %1, %4\n"
-               "  %6 = sum %5 {axes=[2], keepdims=true}\n  %7 = sqrt %6\n  %8 = div %5, %7\n  return %8\n}\n",
+               "graph(%x: f32[4, 98304], %y: f32[4, 98304]) {\n  %1 = mul %x, %y\n"
+               "  %2 = sum %1 {axes=[1], keepdims=true}\n  %3 = sqrt %2\n  %4 = exp %3\n  %5 = div %1, %4\n"
+               "  %6 = sum %5 {axes=[1], keepdims=true}\n  %7 = sqrt %6\n  %8 = div %5, %7\n  return %8\n}\n",
                &graph);
     tn_plan *plan = plan_of(&w, &graph, &(values){ 0 }, tn_backend_cpu(NULL), threads[i], 0);
     assert_int_equal(has_lanes(&w, plan), threads[i] == 4);
