@@ -139,6 +139,21 @@ static void long_sums_have_the_same_bits_on_any_number_of_threads(void **state) 
   }
 }
 
+/* Each thread has several tiles, which others may take. */
+static void large_products_have_the_same_bits_on_any_number_of_threads(void **state) {
+  (void)state;
+  if (ends.small || ends.alone) return;
+  op_case c;
+  tn_shape x = tn_shape_make(2, (int64_t)517, (int64_t)1000);
+  tn_shape y = tn_shape_make(2, (int64_t)1000, (int64_t)1031);
+  case_begin(&c, TN_OP_MATMUL, 1010);
+  c.contiguous = true;
+  add_operand(&c, TN_F32, &x, SMALL_VALUES, 0);
+  add_operand(&c, TN_F32, &y, SMALL_VALUES, 0);
+  c.out = (tn_type){ TN_F32, tn_shape_make(2, x.dim[0], y.dim[1]) };
+  assert_passes(&c, &ends);
+}
+
 /* The rules refuse this when lengths are known; a kernel that still meets it reports it. */
 static void an_empty_maximum_is_an_error(void **state) {
   (void)state;
@@ -156,7 +171,7 @@ static void an_empty_maximum_is_an_error(void **state) {
 }
 
 int main(void) {
-  static struct CMUnitTest tests[TN_OP_COUNT + 5];
+  static struct CMUnitTest tests[TN_OP_COUNT + 6];
   static tn_op ops[TN_OP_COUNT];
   const char *only = getenv("TERN_TEST_OP");
   size_t count = 0;
@@ -172,6 +187,7 @@ int main(void) {
     cmocka_unit_test(every_kernel_of_the_table_has_a_generator),
     cmocka_unit_test(results_that_no_cache_holds_have_the_same_bits),
     cmocka_unit_test(long_sums_have_the_same_bits_on_any_number_of_threads),
+    cmocka_unit_test(large_products_have_the_same_bits_on_any_number_of_threads),
     cmocka_unit_test(an_empty_maximum_is_an_error),
 #ifdef TN_EMULATED_CARD
     cmocka_unit_test(the_remainder_on_a_gpu_is_that_of_the_library),

@@ -189,6 +189,15 @@ static void threads_that_are_slow_leave_parts_to_others(void **state) {
   tn_cpu_run_evenly(&call, 2, 1000, 1e6, do_piece, &p);
   assert_int_equal(p.done, tn_pool_state(call.pool).helpers == 1 ? 16 : 1);
   for (int i = 0; i < PIECES; i++) assert_int_equal(p.seen[i], i < p.done);
+  static const int tiles[][2] = { { 40, 4 }, { 13, 3 }, { 7, 1 } }; /* milliseconds, parts of each thread */
+  for (int i = 0; i < 3; i++) {
+    p = (pieces){ 0 };
+    tn_cpu_run_tiles(&call, 2, tiles[i][0] * 1e6, do_piece, &p);
+    assert_int_equal(p.done, tn_pool_state(call.pool).helpers == 1 ? 2 * tiles[i][1] : 1);
+  }
+  p = (pieces){ 0 };
+  tn_cpu_run_tiles(&call, 1, 1e9, do_piece, &p);
+  assert_int_equal(p.done, 1);
   tn_pool_free(call.pool);
 }
 

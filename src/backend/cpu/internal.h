@@ -46,7 +46,10 @@ void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job
  * that lose nothing by being cut into `units`. */
 void tn_cpu_run_evenly(const tn_kernel_call *call, int threads, int64_t units, double cost, tn_cpu_job job,
                        void *context);
-/* How many parts each thread has then. */
+/* The same for tiles of a matrix product: parts are of milliseconds, because more of them pack more. The job
+ * checks call->stop itself. */
+void tn_cpu_run_tiles(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context);
+/* How many parts each thread has when they are even. */
 int tn_cpu_even_pieces(int threads, double cost, int64_t units);
 
 /* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. A thread should

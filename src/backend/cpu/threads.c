@@ -8,6 +8,8 @@
 #define PART_LIMIT (1 << 28) /* parts */
 #define EVEN_COST  25e3      /* nanoseconds of a part that another thread may take over, at least */
 #define EVEN_PARTS 8         /* of each thread, at most */
+#define TILE_COST  2e6       /* the same of a tile, whose rows and columns are packed again for each, */
+#define TILE_PARTS 4         /* and of each thread, at most */
 #define READ_COST  32.0      /* of a row or column, in elements that are calculated of it: packing is most */
 #define MOST_BANDS 16        /* of each product of a batch */
 
@@ -36,6 +38,12 @@ static int pieces_for(const tn_kernel_call *call, int threads, double cost) {
 void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context) {
   if (threads < 1) threads = 1;
   run(call, threads, pieces_for(call, threads, cost), cost, job, context);
+}
+
+void tn_cpu_run_tiles(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context) {
+  if (threads < 1) threads = 1;
+  double pieces = threads > 1 ? cost / (threads * TILE_COST) : 1;
+  run(call, threads, pieces < 2 ? 1 : pieces < TILE_PARTS ? (int)pieces : TILE_PARTS, cost, job, context);
 }
 
 int tn_cpu_even_pieces(int threads, double cost, int64_t units) {

@@ -459,7 +459,7 @@ bool TN_CPU_NAME(matmul)(const tn_kernel_call *call) {
   else if (job.room == 0 && job.multiply != job.how->multiply)
     tn_cpu_run(call, job.threads, cost, together, &job);
   else
-    tn_cpu_parallel(call, job.threads, cost, together, &job); /* more parts would pack again; tiles ask */
+    tn_cpu_run_tiles(call, job.threads, cost, together, &job);
   return true;
 }
 
