@@ -1,11 +1,11 @@
 /* opt/recompute.c: rematerialisation: cheap values are recomputed instead of being kept.
  *
  * A backward pass reads values of the forward pass, and most of the memory of a training step holds
- * values that wait for it. Some of them follow from others by a few elementwise operations: the
- * result of gelu from its operand, a normalised row from a centred one and its deviation. So the
- * pass finds the point of the graph at which most bytes are live. An elementwise value that is live
- * there, is not read for a long time around it and follows cheaply from values that are kept anyway
- * is recomputed after that point, just before its next reader. It is the same operation on the same
+ * values that wait for it. Some of them follow from others by a few cheap operations, elementwise
+ * ones or layer_norm: the result of gelu from its operand, normalised rows from the rows. So the
+ * pass finds the point of the graph at which most bytes are live. A value that is live there, is
+ * not read for a long time around it and follows cheaply from values that are kept anyway is
+ * recomputed after that point, just before its next reader. It is the same operation on the same
  * operands, so no bit changes. Small graphs stay as they are: there it would cost time and save
  * nothing. So do those of a GPU that has memory to spare. */
 #include "opt/internal.h"
@@ -135,10 +135,9 @@ static bool is_far(const recompute *r, tn_value value) {
 }
 
 static bool can_repeat(const tn_node *node) {
-  bool elementwise = kind_of(node) == TN_KIND_ELEMENTWISE && node->op != TN_OP_FUSED;
+  bool cheap = tn_op_cost(node->op) > 0 && !tn_op_can_fail(node->op, node->type.dtype);
   return node->region == 0 && tn_shape_is_known(&node->type.shape) && node->count > 0 &&
-         node->count <= OPERANDS &&
-         (is_view(node) || (elementwise && !tn_op_can_fail(node->op, node->type.dtype)));
+         node->count <= OPERANDS && (is_view(node) || cheap);
 }
 
 static double own_work(const tn_node *node) {

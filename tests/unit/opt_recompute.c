@@ -25,13 +25,16 @@ static const struct {
   { "tanh %1", "%6 = transpose %2\n %7 = mul %6, %5\n %8 = mul %1, %7\n return %8", TN_OP_TANH, 2 },
   /* from an input, which is always there */
   { "tanh %x", "%6 = mul %2, %5\n return %6", TN_OP_TANH, 2 },
+  /* layer_norm, which is cheap too */
+  { "layer_norm %1, %w, %x {number=1}", "%6 = mul %2, %5\n %7 = mul %1, %6\n return %7",
+    TN_OP_LAYER_NORM, 2 },
   /* its operand is not read after the peak: one of the two has to be kept */
   { "tanh %1", "%6 = mul %2, %5\n return %6", TN_OP_TANH, 1 },
   /* its operand would have to be kept for longer */
   { "tanh %1", "%6 = mul %1, %5\n %7 = mul %2, %6\n return %7", TN_OP_TANH, 1 },
   /* a result is there in any case */
   { "tanh %1", "%6 = mul %2, %5\n %7 = mul %1, %6\n return %7, %2", TN_OP_TANH, 1 },
-  /* not elementwise */
+  /* not cheap */
   { "cumsum %1 {axis=0}", "%6 = mul %2, %5\n %7 = mul %1, %6\n return %7", TN_OP_CUMSUM, 1 },
   /* read in a branch */
   { "tanh %1",
