@@ -24,7 +24,9 @@ typedef struct {
 /* A gradient or tangent of TN_NO_VALUE is zero.
  *
  * Reverse: given the gradient of the result, writes the gradients of the wanted operands
- * into grads (preset to TN_NO_VALUE). False with the builder's fault set when there is none. */
+ * into grads (preset to TN_NO_VALUE). There is room for one more than there are operands: a second
+ * gradient of the first operand, which it receives after all others. False with the builder's fault
+ * set when there is none. */
 typedef bool (*tn_vjp_rule)(const tn_ad_node *node, tn_value gradient, tn_value *grads);
 /* Forward: the tangent of the result from those of the operands (some TN_NO_VALUE). */
 typedef bool (*tn_jvp_rule)(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent);
@@ -38,9 +40,12 @@ tn_derivative tn_ad_has_jvp(tn_op op);
  * were written in the program. */
 bool tn_ad_by_parts(tn_op op);
 bool tn_ad_by_parts_forward(tn_op op);
-/* Which of `count` operands receives its gradient in this turn: normally in order. Those of
- * attention receive theirs in the order in which its parts would give them, the values first. */
+/* Which gradient of an operation with `count` operands is passed on in turn 0 .. count: normally in
+ * order. Those of attention and layer_norm are passed on in the order in which their parts would give
+ * them, the last operand first. */
 int tn_ad_turn(tn_op op, int turn, int count);
+/* Which operand receives it. */
+static inline int tn_ad_receiver(int gradient, int count) { return gradient < count ? gradient : 0; }
 
 /* Applies one operation's rule; for the tape. */
 bool tn_ad_vjp_node(const tn_ad_node *node, tn_value gradient, tn_value *grads);

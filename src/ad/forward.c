@@ -36,7 +36,7 @@ bool tn_ad_jvp_first(const tn_ad_node *node, const tn_value *tangents, tn_value 
  * the gradient multiplies t by the slope, which is what the tangent is. All operands are
  * spread to the result's shape first, so that the rule finds nothing to sum back. */
 bool tn_ad_jvp_by_vjp(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent) {
-  tn_value in[2], grads[2];
+  tn_value in[2], grads[3];
   for (int i = 0; i < node->count; i++) in[i] = spread(node, node->in[i]);
   for (int i = 0; i < node->count; i++) {
     if (tangents[i] == TN_NO_VALUE) continue;
@@ -55,10 +55,10 @@ bool tn_ad_jvp_by_vjp(const tn_ad_node *node, const tn_value *tangents, tn_value
 bool tn_ad_jvp_by_vjp_reduce(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent) {
   bool wanted[] = { true };
   tn_ad_node reverse = *node;
-  tn_value slope;
+  tn_value slope[2];
   reverse.wanted = wanted;
-  if (!tn_ad_vjp_node(&reverse, tn_build_like(node->builder, node->out, 1), &slope)) return false;
-  tn_value product = tn_ad_binary(node, TN_OP_MUL, slope, tangents[0]);
+  if (!tn_ad_vjp_node(&reverse, tn_build_like(node->builder, node->out, 1), slope)) return false;
+  tn_value product = tn_ad_binary(node, TN_OP_MUL, slope[0], tangents[0]);
   *tangent = tn_build(node->builder, TN_OP_SUM, &product, 1, node->attrs);
   return tn_ad_done(node);
 }

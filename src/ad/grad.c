@@ -65,7 +65,7 @@ static bool visit_parts(tn_ad_frame *outer, const tn_node *node, const tn_value 
   return ok;
 }
 
-/* `in`, `grads` and `wanted` have room for the operands. */
+/* `in` and `wanted` have room for the operands, `grads` for one more. */
 static bool apply_rule(tn_ad_frame *frame, tn_value value, const tn_node *node, tn_value gradient,
                        tn_value *in, tn_value *grads, bool *wanted) {
   bool any;
@@ -80,9 +80,9 @@ static bool apply_rule(tn_ad_frame *frame, tn_value value, const tn_node *node, 
   if (!tn_ad_stand_in_all(frame, value, node, in, &rule.out)) return false;
   if (tn_ad_by_parts(node->op)) return visit_parts(frame, node, in, wanted, gradient);
   if (!tn_ad_vjp_node(&rule, gradient, grads)) return false;
-  for (int turn = 0; turn < node->count; turn++) {
-    int i = tn_ad_turn(node->op, turn, node->count);
-    if (wanted[i] && grads[i] != TN_NO_VALUE && !accumulate(frame, node->in[i], grads[i])) return false;
+  for (int turn = 0; turn <= node->count; turn++) {
+    int i = tn_ad_turn(node->op, turn, node->count), to = tn_ad_receiver(i, node->count);
+    if (grads[i] != TN_NO_VALUE && wanted[to] && !accumulate(frame, node->in[to], grads[i])) return false;
   }
   return true;
 }
@@ -92,7 +92,8 @@ static bool visit_operation(tn_ad_frame *frame, tn_value value, const tn_node *n
   size_t count = (size_t)node->count;
   tn_value few_in[TN_AD_FEW], few_grads[TN_AD_FEW];
   bool few_wanted[TN_AD_FEW], *wanted = few_wanted;
-  tn_value *in = tn_ad_values(transform, few_in, count), *grads = tn_ad_values(transform, few_grads, count);
+  tn_value *in = tn_ad_values(transform, few_in, count);
+  tn_value *grads = tn_ad_values(transform, few_grads, count + 1);
   if (count > TN_AD_FEW) wanted = tn_arena_array(&transform->arena, count, sizeof *wanted);
   if (!in || !grads || !wanted) return tn_ad_no_memory(transform);
   builder_of(frame)->at = node->at;

@@ -1,4 +1,4 @@
-/* ad/products.c: derivatives of matmul, attention and cross_entropy. */
+/* ad/products.c: derivatives of matmul, attention, layer_norm and cross_entropy. */
 #include "ad/internal.h"
 
 /* ---- matmul ---- */
@@ -27,6 +27,18 @@ bool tn_ad_vjp_matmul(const tn_ad_node *node, tn_value gradient, tn_value *grads
   return tn_ad_done(node);
 }
 
+/* ---- gradients that one operation computes, concatenated ---- */
+
+/* Cuts `all` into tensors of these shapes. */
+static void cut(const tn_ad_node *node, tn_value all, const tn_shape *shapes, int count, tn_value *out) {
+  int64_t begin = 0, end;
+  for (int i = 0; i < count; i++, begin = end) {
+    end = begin + tn_shape_count(&shapes[i]);
+    tn_value part = tn_build_slice(node->builder, all, 0, begin, end, 1);
+    out[i] = tn_build_reshape(node->builder, part, &shapes[i]);
+  }
+}
+
 /* ---- attention ---- */
 
 static bool lengths_are_known(const tn_ad_node *node) {
@@ -42,12 +54,52 @@ bool tn_ad_vjp_attention(const tn_ad_node *node, tn_value gradient, tn_value *gr
   const tn_value in[] = { node->in[0], node->in[1], node->in[2], gradient };
   if (!lengths_are_known(node)) return tn_build_attention_grads(node->builder, in, node->attrs, grads);
   tn_value all = tn_build(node->builder, TN_OP_ATTENTION_GRAD, in, 4, node->attrs);
-  for (int64_t i = 0, begin = 0, end; i < 3; i++, begin = end) {
-    tn_shape shape = tn_ad_type(node, (int)i).shape;
-    end = begin + tn_shape_count(&shape);
-    tn_value part = tn_build_slice(node->builder, all, 0, begin, end, 1);
-    grads[i] = tn_build_reshape(node->builder, part, &shape);
-  }
+  tn_shape shapes[3];
+  for (int i = 0; i < 3; i++) shapes[i] = tn_ad_type(node, i).shape;
+  cut(node, all, shapes, 3, grads);
+  return tn_ad_done(node);
+}
+
+/* ---- layer_norm ---- */
+
+enum { X, GAMMA, BETA, MEAN, LAYER_NORM_GRADS };
+
+static bool is_row(const tn_shape *shape, int64_t n) {
+  return shape->rank > 0 && shape->dim[shape->rank - 1] == n && tn_shape_count(shape) == n;
+}
+
+/* The shapes of the gradients; false if one operation cannot compute them: lengths are symbolic, or
+ * gamma or beta is not one row. */
+static bool has_rows(const tn_ad_node *node, tn_shape shapes[LAYER_NORM_GRADS]) {
+  for (int i = 0; i < 3; i++) shapes[i] = tn_ad_type(node, i).shape;
+  int last = shapes[X].rank - 1;
+  int64_t n = shapes[X].dim[last];
+  shapes[MEAN] = shapes[X];
+  shapes[MEAN].dim[last] = 1;
+  return tn_shape_is_known(&shapes[X]) && is_row(&shapes[GAMMA], n) && is_row(&shapes[BETA], n);
+}
+
+static bool grads_by_parts(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
+  const tn_value in[] = { node->in[X], node->in[GAMMA], gradient };
+  tn_shape gamma = tn_ad_type(node, GAMMA).shape, beta = tn_ad_type(node, BETA).shape;
+  tn_layer_norm_grads parts;
+  if (!tn_build_layer_norm_grads(node->builder, in, node->attrs, &parts)) return false;
+  grads[X] = parts.x;
+  grads[GAMMA] = tn_build_sum_to(node->builder, parts.gamma, &gamma);
+  grads[BETA] = tn_build_sum_to(node->builder, parts.beta, &beta);
+  grads[MEAN] = parts.mean;
+  return tn_ad_done(node);
+}
+
+/* x receives two gradients, one after the other. */
+bool tn_ad_vjp_layer_norm(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
+  tn_shape shapes[LAYER_NORM_GRADS];
+  if (!has_rows(node, shapes)) return grads_by_parts(node, gradient, grads);
+  tn_shape row = tn_shape_make(1, tn_shape_count(&shapes[GAMMA]));
+  tn_value gamma = tn_build_reshape(node->builder, node->in[GAMMA], &row);
+  const tn_value in[] = { node->in[X], gamma, gradient };
+  tn_value all = tn_build(node->builder, TN_OP_LAYER_NORM_GRAD, in, 3, node->attrs);
+  cut(node, all, shapes, LAYER_NORM_GRADS, grads);
   return tn_ad_done(node);
 }
 

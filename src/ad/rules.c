@@ -54,10 +54,13 @@ bool tn_ad_carries(tn_op op, int operand) {
 bool tn_ad_by_parts(tn_op op) { return entries[op].vjp == tn_ad_vjp_parts; }
 bool tn_ad_by_parts_forward(tn_op op) { return entries[op].jvp == tn_ad_jvp_parts; }
 
-int tn_ad_turn(tn_op op, int turn, int count) { return op == TN_OP_ATTENTION ? count - 1 - turn : turn; }
+int tn_ad_turn(tn_op op, int turn, int count) {
+  bool last_first = op == TN_OP_ATTENTION || op == TN_OP_LAYER_NORM;
+  return last_first && turn < count ? count - 1 - turn : turn;
+}
 
 bool tn_ad_vjp_node(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
-  for (int i = 0; i < node->count; i++) grads[i] = TN_NO_VALUE;
+  for (int i = 0; i <= node->count; i++) grads[i] = TN_NO_VALUE;
   return entries[node->op].vjp(node, gradient, grads);
 }
 

@@ -121,10 +121,7 @@ static bool receive(tn_eager *eager, tn_value value, tn_value grad) {
 static bool pass_on(tn_eager *eager, const tn_cell *cell, tn_value out, tn_value *grads, bool *wanted) {
   static const tn_attrs none;
   const tn_value *in = tn_cell_inputs(cell);
-  for (int i = 0; i < cell->count; i++) {
-    grads[i] = TN_NO_VALUE;
-    wanted[i] = tn_cell_of(eager, in[i])->needs_grad;
-  }
+  for (int i = 0; i < cell->count; i++) wanted[i] = tn_cell_of(eager, in[i])->needs_grad;
   tn_ad_node node = { .builder = &eager->builder,
                       .op = (tn_op)cell->op,
                       .in = in,
@@ -134,10 +131,10 @@ static bool pass_on(tn_eager *eager, const tn_cell *cell, tn_value out, tn_value
                       .wanted = wanted };
   size_t scope = tn_eager_scope_begin(eager);
   bool ok = tn_ad_vjp_node(&node, cell->grad, grads);
-  for (int turn = 0; turn < cell->count && ok; turn++) {
-    int i = tn_ad_turn((tn_op)cell->op, turn, cell->count);
-    if (wanted[i] && grads[i] != TN_NO_VALUE)
-      ok = grads[i] != TN_ERROR_VALUE && receive(eager, in[i], grads[i]);
+  for (int turn = 0; turn <= cell->count && ok; turn++) {
+    int i = tn_ad_turn((tn_op)cell->op, turn, cell->count), to = tn_ad_receiver(i, cell->count);
+    if (grads[i] != TN_NO_VALUE && wanted[to])
+      ok = grads[i] != TN_ERROR_VALUE && receive(eager, in[to], grads[i]);
   }
   tn_eager_scope_end(eager, scope);
   return ok && tn_build_ok(&eager->builder);
@@ -168,12 +165,12 @@ static bool pass_on_any(tn_eager *eager, tn_value value) {
   tn_value few[TN_TAPE_FEW], *grads = few;
   bool few_wanted[TN_TAPE_FEW], *wanted = few_wanted;
   size_t count = (size_t)cell->count;
-  if (count <= TN_TAPE_FEW) return pass_on(eager, cell, value, grads, wanted);
-  grads = tn_heap_alloc(eager->heap, count * sizeof *grads);
+  if (count < TN_TAPE_FEW) return pass_on(eager, cell, value, grads, wanted);
+  grads = tn_heap_alloc(eager->heap, (count + 1) * sizeof *grads);
   wanted = tn_heap_alloc(eager->heap, count * sizeof *wanted);
   bool ok = grads && wanted && pass_on(eager, cell, value, grads, wanted);
   if (!grads || !wanted) tn_eager_out_of_memory(eager);
-  tn_heap_free(eager->heap, grads, count * sizeof *grads);
+  tn_heap_free(eager->heap, grads, (count + 1) * sizeof *grads);
   tn_heap_free(eager->heap, wanted, count * sizeof *wanted);
   return ok;
 }

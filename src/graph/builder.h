@@ -64,6 +64,15 @@ tn_value tn_build_parts(tn_builder *builder, tn_op op, const tn_value *in, int c
  * output is the result. False when memory runs out; there is nothing to free then. */
 bool tn_graph_parts(const tn_graph *graph, tn_value value, tn_graph *out);
 
+/* The gradients of layer_norm from its parts; `in` are x, gamma and the gradient of the result. Those
+ * of gamma and beta have the shape of x: the caller sums them. That of x has two addends: through x
+ * itself, and through the mean of each row, [..., 1]. False with a fault kept. */
+typedef struct {
+  tn_value x, gamma, beta, mean;
+} tn_layer_norm_grads;
+bool tn_build_layer_norm_grads(tn_builder *builder, const tn_value in[3], const tn_attrs *attrs,
+                               tn_layer_norm_grads *out);
+
 /* bool [queries, keys]: key s is open to query t when s <= t + keys - queries. Lengths are known. */
 tn_value tn_build_open_keys(tn_builder *builder, int64_t queries, int64_t keys);
 /* Causal attention from its parts, where bool [T, S] says which keys are open. */

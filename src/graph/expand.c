@@ -1,9 +1,8 @@
 /* graph/expand.c: the definitions of composed operations in terms of primitive ones.
  *
  * Shapes, gradients, kernels and every bit of the result follow from these definitions, so the
- * order of operations here is part of the numeric contract. layer_norm also has kernels, which give
- * the bits of its parts; its gradients and exports use the parts. The same holds for attention
- * (attention.c). Faults of the parts name the whole operation; if a part would report shapes that
+ * order of operations here is part of the numeric contract. layer_norm and attention
+ * have files of their own. Faults of the parts name the whole operation; if a part would report shapes that
  * the user never wrote, the check is made here first. At most one argument of a call may create a
  * node, because compilers differ in the order in which they evaluate arguments. */
 #include "graph/internal.h"
@@ -157,20 +156,6 @@ static tn_value expand_mse_loss(const tn_expand_args *args) {
   tn_value difference = binary(args, TN_OP_SUB, args->in[0], args->in[1]);
   tn_value square = binary(args, TN_OP_MUL, difference, difference);
   return tn_build_reduce(args->builder, TN_OP_MEAN, square, NULL, -1, false);
-}
-
-/* c = x - mean(x); (c / sqrt(mean(c * c) + eps)) * gamma + beta */
-static tn_value expand_layer_norm(const tn_expand_args *args) {
-  tn_builder *builder = args->builder;
-  const int last[] = { args->types[0].shape.rank - 1 };
-  tn_value mean = tn_build_reduce(builder, TN_OP_MEAN, args->in[0], last, 1, true);
-  tn_value centred = binary(args, TN_OP_SUB, args->in[0], mean);
-  tn_value square = binary(args, TN_OP_MUL, centred, centred);
-  tn_value variance = tn_build_reduce(builder, TN_OP_MEAN, square, last, 1, true);
-  tn_value spread =
-      unary(args, TN_OP_SQRT, binary(args, TN_OP_ADD, variance, number_like(args, args->attrs->number)));
-  tn_value scaled = binary(args, TN_OP_MUL, binary(args, TN_OP_DIV, centred, spread), args->in[1]);
-  return binary(args, TN_OP_ADD, scaled, args->in[2]);
 }
 
 /* ---- products ---- */

@@ -20,6 +20,8 @@ typedef struct {
 tn_value tn_expand(const tn_expand_args *args);
 
 /* Of operations whose parts are in files of their own. */
+tn_value tn_expand_layer_norm(const tn_expand_args *args);
+tn_value tn_expand_layer_norm_grad(const tn_expand_args *args);
 tn_value tn_expand_attention(const tn_expand_args *args);
 tn_value tn_expand_attention_grad(const tn_expand_args *args);
 

@@ -123,6 +123,21 @@ bool tn_op_shape_layer_norm(const tn_op_args *args, tn_type *out) {
   return true;
 }
 
+/* x: [..., n], gamma: [n], g: [..., n]; the result: x, gamma, beta, and one number per row. */
+bool tn_op_shape_layer_norm_grad(const tn_op_args *args, tn_type *out) {
+  const tn_shape *x = &args->in[0].shape;
+  if (!tn_op_check_least_rank(args, 0, 1)) return false;
+  tn_shape row = tn_shape_make(1, x->dim[x->rank - 1]), first = *x;
+  if (!check_shape(args, 1, &row, "gamma is one row") ||
+      !check_shape(args, 2, x, "a gradient has the shape of the result"))
+    return false;
+  first.dim[first.rank - 1] = 1;
+  int64_t rows = tn_shape_count(&first), length = TN_DIM_UNKNOWN;
+  if (tn_shape_is_known(x)) length = rows < 0 ? TN_ELEMENT_LIMIT : tn_shape_count(x) + 2 * row.dim[0] + rows;
+  out->shape = tn_shape_make(1, length);
+  return true;
+}
+
 /* ---- attention ---- */
 
 /* The number of heads must divide the last axis, if its length is known; splitting it adds one

@@ -98,6 +98,7 @@ void make_argmax(op_case *c);
 void make_scan(op_case *c);
 void make_softmax(op_case *c);
 void make_layer_norm(op_case *c);
+void make_layer_norm_grad(op_case *c);
 void make_cross_entropy(op_case *c);
 void make_matmul(op_case *c);
 void make_attention(op_case *c);

@@ -33,6 +33,7 @@ static const generator special[TN_OP_COUNT] = {
   [TN_OP_SOFTMAX] = { make_softmax, 160 },
   [TN_OP_LOG_SOFTMAX] = { make_softmax, 160 },
   [TN_OP_LAYER_NORM] = { make_layer_norm, 240 },
+  [TN_OP_LAYER_NORM_GRAD] = { make_layer_norm_grad, 240 },
   [TN_OP_CROSS_ENTROPY] = { make_cross_entropy, 160 },
   [TN_OP_MATMUL] = { make_matmul, 560 },
   [TN_OP_ATTENTION] = { make_attention, 160 },

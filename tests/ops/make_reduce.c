@@ -77,6 +77,23 @@ void make_layer_norm(op_case *c) {
   }
 }
 
+/* Lanes and chunks of rows: their sums have an order of their own; few rows have lanes without one. Means
+ * far from 0 and small gradients take the short way to a quotient, as rows of a model do. */
+void make_layer_norm_grad(op_case *c) {
+  static const int64_t rows[] = { 0, 1, 2, 15, 16, 17, 33, 64, 511, 512, 513, 700, 1040, 1600 };
+  tn_shape shape = any_shape(c, 1, 4, BUDGET);
+  if (c->number % 8 == 5) shape = long_rows(c);
+  if (c->number % 3 == 0) shape = tn_shape_make(2, rows[below(c, 14)], (int64_t)(1 + below(c, 40)));
+  if (c->number % 60 == 7) shape = tn_shape_make(3, (int64_t)2, (int64_t)9, (int64_t)2060);
+  tn_dtype dtype = dtype_of(c, TN_FLOATS);
+  tn_shape row = tn_shape_make(1, shape.dim[shape.rank - 1]);
+  c->contiguous = c->number % 4 < 2;
+  c->attrs.number = one_in(c, 4) ? 0 : 1e-5;
+  add_operand(c, dtype, &shape, rather_small(c), 0);
+  add_operand(c, dtype, &row, rather_small(c), 0);
+  add_operand(c, dtype, &shape, rather_small(c), 0);
+}
+
 void make_cross_entropy(op_case *c) {
   tn_shape logits = any_shape(c, 1, 3, BUDGET);
   tn_shape labels = tn_shape_of(logits.dim, logits.rank - 1);

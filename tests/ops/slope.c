@@ -265,6 +265,14 @@ static void make_layer_norm(slope *s) {
   add(s, row);
 }
 
+static void make_layer_norm_grad(slope *s) {
+  tn_shape shape = tn_shape_make(2, (int64_t)(1 + below(s, 2)), (int64_t)(2 + below(s, 3)));
+  s->attrs.number = 1e-3;
+  add(s, shape);
+  add(s, tn_shape_make(1, shape.dim[1]));
+  add(s, shape);
+}
+
 static void make_mean_pool_time(slope *s) {
   int64_t batch = 1 + below(s, 2), time = 1 + below(s, 3), width = 1 + below(s, 2);
   add(s, tn_shape_make(3, batch, time, width));
@@ -328,7 +336,8 @@ static const slope_maker special[TN_OP_COUNT] = {
   [TN_OP_MIN] = make_reduction, [TN_OP_PROD] = make_reduction, [TN_OP_ELEMENTS] = make_count,
   [TN_OP_CUMSUM] = make_along, [TN_OP_CUMPROD] = make_along, [TN_OP_SOFTMAX] = make_along,
   [TN_OP_LOG_SOFTMAX] = make_along, [TN_OP_CROSS_ENTROPY] = make_cross_entropy,
-  [TN_OP_LAYER_NORM] = make_layer_norm, [TN_OP_MEAN_POOL_TIME] = make_mean_pool_time,
+  [TN_OP_LAYER_NORM] = make_layer_norm, [TN_OP_LAYER_NORM_GRAD] = make_layer_norm_grad,
+  [TN_OP_MEAN_POOL_TIME] = make_mean_pool_time,
   [TN_OP_MSE_LOSS] = make_mse_loss, [TN_OP_MATMUL] = make_matmul, [TN_OP_LINEAR] = make_linear,
   [TN_OP_DOT] = make_dot, [TN_OP_ATTENTION] = make_attention, [TN_OP_ATTENTION_GRAD] = make_attention,
 };

@@ -136,6 +136,8 @@ static const card cards[] = {
     false },
   { TN_OP_LAYER_NORM, { X, { "y", "3", 0 }, { "z", "3", 0 } }, "%r = layer_norm %x, %y, %z {number=0.5}",
     { "layer_norm(x, y, z, 0.5)", "layer_norm(x, y, z, eps=0.5)", NULL }, false },
+  { TN_OP_LAYER_NORM_GRAD, { X, { "y", "3", 0 } }, "%r = layer_norm_grad %x, %y, %x {number=0.5}",
+    { NULL, NULL, NULL }, false },
   { TN_OP_MEAN_POOL_TIME, { { "x", "2,2,3", 0 } }, "%r = mean_pool_time %x",
     { "mean_pool_time(x)", NULL, NULL }, false },
   { TN_OP_CROSS_ENTROPY, { { "x", "4,3", 0 }, { "labels", "4", 3 } }, "%r = cross_entropy %x, %labels",

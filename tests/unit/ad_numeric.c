@@ -188,6 +188,10 @@ static tn_value f_layer_norm(tn_builder *b, const tn_value *x) {
   return tn_build(b, TN_OP_LAYER_NORM, x, 3, &(tn_attrs){ .number = 1e-5 });
 }
 
+static tn_value f_layer_norm_grad(tn_builder *b, const tn_value *x) {
+  return tn_build(b, TN_OP_LAYER_NORM_GRAD, x, 3, &(tn_attrs){ .number = 1e-5 });
+}
+
 static tn_value f_linear(tn_builder *b, const tn_value *x) { return tn_build(b, TN_OP_LINEAR, x, 3, NULL); }
 
 static tn_value f_matvec(tn_builder *b, const tn_value *x) { return tn_build_matmul_any_rank(b, x[0], x[1]); }
@@ -311,6 +315,7 @@ static const numeric_case cases[] = {
   { "attention", { S(2, 4), S(3, 4), S(3, 2) }, 3, -2, 2, f_attention },
   { "attention_grad", { S(2, 4), S(3, 4), S(3, 4) }, 3, -2, 2, f_attention_grad },
   { "layer_norm", { S(2, 4), S(4), S(4) }, 3, -2, 2, f_layer_norm },
+  { "layer_norm_grad", { S(2, 4), S(4), S(2, 4) }, 3, -2, 2, f_layer_norm_grad },
   { "mse_loss", { S(2, 3), S(3) }, 2, -2, 2, f_mse },
   { "matmul", { S(2, 3), S(3, 4) }, 2, -2, 2, f_matmul },
   { "matmul, a batch and a matrix", { S(2, 2, 3), S(3, 2) }, 2, -2, 2, f_matmul },

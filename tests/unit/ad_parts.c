@@ -3,6 +3,8 @@
  * Each program is built twice, with layer_norm or attention and with the parts in its place. What an operand
  * receives from several parts is added part by part, between what others give it: sums in another order would
  * differ. */
+#include <math.h>
+
 #include "ad/ad.h"
 #include "eager/eager.h"
 #include "graph_support.h"
@@ -42,8 +44,8 @@ static tn_value attend_causally_in_parts(tn_builder *b, tn_value q, tn_value k, 
 static const struct {
   norm whole, parts;
   int64_t others; /* rows of gamma and beta, or keys */
-} ways[] = { { whole, in_parts, 1 }, { attend, attend_in_parts, 1 }, { attend, attend_in_parts, 5 },
-             { attend_causally, attend_causally_in_parts, 5 } };
+} ways[] = { { whole, in_parts, 1 }, { whole, in_parts, 5 }, { attend, attend_in_parts, 1 },
+             { attend, attend_in_parts, 5 }, { attend_causally, attend_causally_in_parts, 5 } };
 enum { WAYS = sizeof ways / sizeof *ways };
 
 /* ---- programs ---- */
@@ -169,6 +171,107 @@ static void derivatives_in_a_graph_have_the_bits_of_the_parts(void **state) {
   }
 }
 
+/* ---- of layer_norm in every shape ---- */
+
+typedef struct {
+  tn_shape x, gamma, beta;
+  double scale; /* of the gradient of the result */
+} norm_case;
+
+/* The gradients of x (which something else reads), gamma and beta, with given ones of both results. */
+static void build_norm(world *w, const norm_case *c, norm of, tn_dtype dtype, tn_graph *graph) {
+  tn_graph_builder builder;
+  tn_value in[OPERANDS], seeds[2], grads[OPERANDS];
+  const tn_shape *shapes[] = { &c->x, &c->gamma, &c->beta };
+  assert_true(tn_graph_init(graph, &w->heap, w->names));
+  tn_graph_builder_init(&builder, graph);
+  for (int i = 0; i < OPERANDS; i++)
+    in[i] = tn_build_input(&builder.base, 0, &(tn_type){ dtype, *shapes[i] });
+  for (int i = 0; i < 2; i++) seeds[i] = tn_build_input(&builder.base, 0, &(tn_type){ dtype, c->x });
+  tn_value y = of(&builder.base, in[X], in[GAMMA], in[BETA]);
+  const tn_value outputs[] = { y, tn_build_binary(&builder.base, TN_OP_MUL, in[X], in[X]) };
+  tn_grad_request request = { .builder = &builder, .outputs = outputs, .seeds = seeds, .output_count = 2,
+                              .wrt = in, .wrt_count = OPERANDS };
+  assert_true(tn_ad_grad(&request, grads));
+  add_outputs(graph, grads, OPERANDS);
+  assert_valid(graph);
+}
+
+static void scale_elements(const tn_view *view, double scale) {
+  for (int64_t i = 0; i < tn_view_count(view); i++)
+    tn_view_set_f64(view, i, tn_view_get_f64(view, i) * scale);
+}
+
+static void compare_norm(const norm_case *c, tn_dtype dtype, double odd) {
+  const tn_backend *ends[] = { tn_backend_ref(), tn_backend_cpu(NULL), tn_backend_cpu(NULL) };
+  static const int threads[] = { 1, 1, 4 };
+  world w;
+  tn_graph graph, parts;
+  uint8_t wanted[32], got[32];
+  world_open(&w);
+  build_norm(&w, c, whole, dtype, &graph);
+  build_norm(&w, c, in_parts, dtype, &parts);
+  values v = random_values(&w, &parts, 3);
+  scale_elements(&v.inputs[OPERANDS].view, c->scale);
+  if (odd != 0) tn_view_set_f64(&v.inputs[X].view, tn_shape_count(&c->x) / 2, odd);
+  run_digest(&w, &parts, tn_backend_ref(), 1, &v, wanted);
+  for (int i = 0; i < 3; i++) {
+    run_digest(&w, &graph, ends[i], threads[i], &v, got);
+    if (memcmp(wanted, got, sizeof wanted) != 0)
+      fail_msg("%s, %d by ... by %d, scale %g, on %s with %d threads", tn_dtype_name(dtype), (int)c->x.dim[0],
+               (int)c->x.dim[c->x.rank - 1], c->scale, ends[i]->name, threads[i]);
+  }
+  free_values(&w, &v);
+  tn_graph_free(&graph);
+  tn_graph_free(&parts);
+  world_close(&w);
+}
+
+#define S(...) { sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), { __VA_ARGS__ } }
+
+static void gradients_of_layer_norm_have_the_bits_of_the_parts(void **state) {
+  (void)state;
+  static const norm_case cases[] = {
+    { S(1), S(1), S(1), 1 },          { S(7, 1), S(1), S(1), 1 },          { S(1, 19), S(19), S(1, 19), 1 },
+    { S(0, 5), S(5), S(5), 1 },       { S(5, 0), S(0), S(0), 1 },          { S(33, 17), S(17), S(17), 1 },
+    { S(2, 300, 9), S(9), S(9), 1 },  { S(1030, 70), S(1, 70), S(70), 1 }, { S(3, 600), S(600), S(600), 1 },
+    { S(2, 2100), S(2100), S(2100), 1 },
+    /* quotients that are not quick */
+    { S(40, 48), S(48), S(48), 1e-30 }, { S(40, 48), S(48), S(48), 1e-44 },
+    /* gamma or beta is no row: the parts */
+    { S(6, 8), { 0 }, S(1), 1 }, { S(4, 6, 8), S(6, 8), S(8), 1 }, { S(6, 8), S(8), S(6, 1), 1 },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    compare_norm(&cases[i], TN_F32, 0);
+    compare_norm(&cases[i], TN_F64, 0);
+  }
+  compare_norm(&cases[5], TN_F32, NAN);
+  compare_norm(&cases[5], TN_F32, INFINITY);
+  compare_norm(&cases[5], TN_F32, 1e30);
+  compare_norm(&cases[5], TN_F64, -INFINITY);
+}
+
+/* Lengths that have names: the parts. */
+static void gradients_of_unknown_lengths_are_made_of_parts(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  world_open(&w);
+  graph_from(&w, "graph(%x: f32[B, 8], %g: f32[8], %s: f32[B, 8]) {\n"
+                 "  %1 = layer_norm %x, %g, %g {number=1}\n  return %1\n}\n", &graph);
+  tn_graph_builder builder;
+  tn_graph_builder_init(&builder, &graph);
+  tn_value wrt[] = { 1, 2 }, output = graph.outputs.at[0].value, seed = 3, grads[2];
+  tn_grad_request request = { .builder = &builder, .outputs = &output, .seeds = &seed, .output_count = 1,
+                              .wrt = wrt, .wrt_count = 2 };
+  assert_true(tn_ad_grad(&request, grads));
+  for (size_t v = 1; v < graph.nodes.count; v++)
+    assert_int_not_equal(graph.nodes.at[v].op, TN_OP_LAYER_NORM_GRAD);
+  assert_true(tn_shape_equal(&tn_graph_type(&graph, grads[0])->shape, &tn_graph_type(&graph, 1)->shape));
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
 /* ---- on the tape ---- */
 
 /* Rows of `n`: a few elements have paths of their own. */
@@ -251,6 +354,8 @@ static void the_tape_survives_every_failed_allocation(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(derivatives_in_a_graph_have_the_bits_of_the_parts),
+    cmocka_unit_test(gradients_of_layer_norm_have_the_bits_of_the_parts),
+    cmocka_unit_test(gradients_of_unknown_lengths_are_made_of_parts),
     cmocka_unit_test(gradients_on_the_tape_have_the_bits_of_the_parts),
     cmocka_unit_test(the_tape_survives_every_failed_allocation),
   };

@@ -36,6 +36,7 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
   if (kernel == tn_cuda_attention || kernel == tn_cuda_attention_grad)
     return tn_card_attention_scratch(
         &(tn_kernel_call){ .op = op, .attrs = attrs, .in = in, .count = count, .out = out });
+  if (kernel == tn_cuda_layer_norm_grad) return tn_card_norm_grad_scratch(&in[0]);
   if (kernel == tn_cuda_scatter_add || kernel == tn_cuda_row_update)
     return tn_card_scatter_scratch(in[0].dtype, in[0].dim[kernel == tn_cuda_row_update ? 0 : attrs->axis],
                                    tn_view_count(&in[1]));

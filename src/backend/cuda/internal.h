@@ -68,6 +68,9 @@ bool tn_card_check_index(const tn_kernel_call *call, const tn_view *index, int64
 bool tn_card_join_rows(const tn_kernel_call *call, const tn_view *rows, const tn_view *along,
                        const tn_view *out, card_join_kind kind, bool mean, void *scratch);
 
+/* The end of such a sum, whose scratch holds that of each chunk: `parts` of them for each element of out. */
+bool tn_card_join_parts(const tn_kernel_call *call, const tn_view *out, int64_t parts, void *scratch);
+
 /* A tile of the f32 matmul (kernels/tiles.def). */
 typedef struct {
   const char *name;
@@ -90,6 +93,7 @@ bool tn_card_windows_by(const tn_kernel_call *call, int kernel);
 size_t tn_card_join_scratch(int64_t rows, int64_t length, size_t element);
 size_t tn_card_scatter_scratch(tn_dtype dtype, int64_t rows, int64_t entries);
 size_t tn_card_rows_scratch(int64_t rows, int64_t length, size_t element);
+size_t tn_card_norm_grad_scratch(const tn_view *x);
 /* For attention and attention_grad; the call needs no memory yet. */
 size_t tn_card_attention_scratch(const tn_kernel_call *call);
 #endif

@@ -37,6 +37,13 @@ static bool join_chunks(const tn_kernel_call *call, const card_reduce_arguments 
   return true;
 }
 
+bool tn_card_join_parts(const tn_kernel_call *call, const tn_view *out, int64_t parts, void *scratch) {
+  tn_card_views seen;
+  tn_card_see(&out, 1, &seen);
+  card_reduce_arguments a = { .rows = seen.shape, .chunks = parts, .kind = CARD_ADD, .out = seen.operand[0] };
+  return join_chunks(call, &a, out->dtype, scratch);
+}
+
 /* Whether neighbouring rows are adjacent in memory. */
 static bool side_by_side(const card_reduce_arguments *a) {
   return a->kind == CARD_ADD && a->along.rank == 1 && a->rows.rank > 0 && a->rows.count >= CARD_WARP &&

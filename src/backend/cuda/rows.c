@@ -1,5 +1,7 @@
-/* backend/cuda/rows.c: softmax, log_softmax, layer_norm and cross entropy: one block per row. */
+/* backend/cuda/rows.c: softmax, log_softmax, layer_norm with its gradient, and cross entropy: one
+ * block per row. */
 #include "backend/cuda/internal.h"
+#include "backend/layer_norm.h"
 
 #define BLOCKS 1024   /* that rows of many chunks have room for their sums in scratch */
 
@@ -21,15 +23,19 @@ static int threads_for(int64_t length) {
 static bool are_lines(const card_rows_arguments *a, tn_dtype dtype) {
   bool side_by_side = a->x_along == 4 && (a->kind == CARD_CROSS_ENTROPY || a->out_along == 4);
   if (a->kind == CARD_LAYER_NORM) side_by_side = side_by_side && a->gamma_along == 4 && a->beta_along == 4;
+  if (a->kind == CARD_LAYER_NORM_GRAD) side_by_side = side_by_side && a->gamma_along == 4 && a->g_along == 4;
   return dtype == TN_F32 && a->chunks <= LINE_CHUNKS && (side_by_side || a->length == 1);
 }
 
 static bool launch_lines(const tn_kernel_call *call, card_rows_arguments *a) {
+  tn_card_kernel kernel = a->kind == CARD_LAYER_NORM        ? TN_CARD_norm_lines
+                          : a->kind == CARD_LAYER_NORM_GRAD ? TN_CARD_norm_grad_lines
+                                                            : TN_CARD_softmax_lines;
   int64_t halves = 1;
   while (halves < a->chunks) halves *= 2;
   int64_t together = LINE_CHUNKS / halves;
-  return tn_card_launch_blocks(call, a->kind == CARD_LAYER_NORM ? TN_CARD_norm_lines : TN_CARD_softmax_lines,
-                               tn_card_parts(a->rows.count, together), CARD_BLOCK, &a->start, sizeof *a);
+  return tn_card_launch_blocks(call, kernel, tn_card_parts(a->rows.count, together), CARD_BLOCK, &a->start,
+                               sizeof *a);
 }
 
 static bool launch(const tn_kernel_call *call, card_rows_arguments *a, tn_dtype dtype) {
@@ -60,30 +66,91 @@ static bool softmax(const tn_kernel_call *call, card_row_kind kind) {
 bool tn_cuda_softmax(const tn_kernel_call *call) { return softmax(call, CARD_SOFTMAX); }
 bool tn_cuda_log_softmax(const tn_kernel_call *call) { return softmax(call, CARD_LOG_SOFTMAX); }
 
-bool tn_cuda_layer_norm(const tn_kernel_call *call) {
-  tn_shape shape = tn_view_shape(call->out);
-  int last = shape.rank - 1;
+#define VIEWS 5
+
+/* Tensors of one shape, [..., n], as rows: where they begin, and the bytes from element to element. */
+static tn_card_views see_rows(const tn_view *whole, int count, int64_t along[VIEWS]) {
+  int last = whole[0].rank - 1;
   bool marked[TN_RANK_LIMIT] = { 0 };
-  tn_view whole[4], rows[4];
-  const tn_view *seen_by[4];
-  int64_t along[4];
+  tn_view rows[VIEWS];
+  const tn_view *seen_by[VIEWS];
+  tn_card_views seen;
   marked[last] = true;
-  for (int k = 0; k < 4; k++) {
-    whole[k] = k < 3 ? tn_view_broadcast(&call->in[k], &shape) : *call->out;
+  for (int k = 0; k < count; k++) {
     rows[k] = tn_card_axes(&whole[k], marked, false);
     seen_by[k] = &rows[k];
     along[k] = whole[k].stride[last] * (int64_t)tn_dtype_bytes(whole[k].dtype);
   }
-  tn_card_views seen;
-  if (shape.dim[last] == 0) return true;
-  tn_card_see(seen_by, 4, &seen);
-  card_rows_arguments a = { .rows = seen.shape, .length = shape.dim[last], .x = seen.operand[0],
+  tn_card_see(seen_by, count, &seen);
+  return seen;
+}
+
+bool tn_cuda_layer_norm(const tn_kernel_call *call) {
+  tn_shape shape = tn_view_shape(call->out);
+  int64_t along[VIEWS], n = shape.dim[shape.rank - 1];
+  tn_view whole[4];
+  if (n == 0) return true;
+  for (int k = 0; k < 4; k++) whole[k] = k < 3 ? tn_view_broadcast(&call->in[k], &shape) : *call->out;
+  tn_card_views seen = see_rows(whole, 4, along);
+  card_rows_arguments a = { .rows = seen.shape, .length = n, .x = seen.operand[0],
                             .gamma = seen.operand[1], .beta = seen.operand[2], .out = seen.operand[3],
                             .x_along = along[0], .gamma_along = along[1], .beta_along = along[2],
                             .out_along = along[3], .number = call->attrs->number, .partial = call->scratch,
                             .kind = CARD_LAYER_NORM };
   return launch(call, &a, call->out->dtype);
 }
+
+/* ---- layer_norm_grad ---- */
+
+/* Scratch: what was measured of each row; then sums of chunks, first of rows, then of columns. */
+size_t tn_card_norm_grad_scratch(const tn_view *x) {
+  int64_t rows = tn_layer_norm_rows(x), n = x->dim[x->rank - 1];
+  size_t bytes = tn_dtype_bytes(x->dtype), of_rows = tn_card_rows_scratch(rows, n, bytes);
+  size_t of_columns = tn_card_join_scratch(2 * n, rows, bytes);
+  return (size_t)(2 * rows) * bytes + (of_rows > of_columns ? of_rows : of_columns);
+}
+
+/* After the rows: one more launch, or two where there are several chunks of them. */
+static bool launch_columns(const tn_kernel_call *call, card_rows_arguments *a) {
+  tn_dtype dtype = call->out->dtype;
+  tn_view sums = tn_layer_norm_grad_of(call, TN_LAYER_NORM_GAMMA);
+  sums.dim[0] *= 2;
+  a->sums = sums.data;
+  a->out_along = sums.stride[0] * (int64_t)tn_dtype_bytes(dtype);
+  a->row_chunks = tn_card_parts(a->rows.count, CARD_CHUNK);
+  int64_t blocks = tn_card_parts(a->length, CARD_WARP) * a->row_chunks;
+  tn_card_kernel kernel = dtype == TN_F32 ? TN_CARD_norm_columns_f32 : TN_CARD_norm_columns_f64;
+  if (!tn_card_launch_blocks(call, kernel, blocks, CARD_BLOCK, &a->start, sizeof *a)) return false;
+  return a->row_chunks == 1 || tn_card_join_parts(call, &sums, a->row_chunks, a->partial);
+}
+
+/* By row and with an axis of n, like the others, though it has one number for each row. */
+static tn_view means_of(const tn_kernel_call *call, int64_t n) {
+  tn_view mean = tn_layer_norm_grad_of(call, TN_LAYER_NORM_MEAN);
+  mean.dim[mean.rank] = n;
+  mean.stride[mean.rank++] = 0;
+  return mean;
+}
+
+bool tn_cuda_layer_norm_grad(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0];
+  tn_shape shape = tn_view_shape(x);
+  int64_t along[VIEWS], rows = tn_layer_norm_rows(x), n = shape.dim[shape.rank - 1];
+  if (tn_view_count(x) == 0) return tn_card_fill(call, call->out, n == 0 ? __builtin_nan("") : 0);
+  const tn_view whole[] = { *x, tn_view_broadcast(&call->in[1], &shape), call->in[2],
+                            tn_layer_norm_grad_of(call, TN_LAYER_NORM_X), means_of(call, n) };
+  tn_card_views seen = see_rows(whole, VIEWS, along);
+  char *after_measured = (char *)call->scratch + (size_t)(2 * rows) * tn_dtype_bytes(x->dtype);
+  card_rows_arguments a = { .rows = seen.shape, .length = n, .x = seen.operand[0],
+                            .gamma = seen.operand[1], .g = seen.operand[2], .out = seen.operand[3],
+                            .mean = seen.operand[4], .x_along = along[0], .gamma_along = along[1],
+                            .g_along = along[2], .out_along = along[3], .number = call->attrs->number,
+                            .measured = call->scratch, .partial = after_measured,
+                            .kind = CARD_LAYER_NORM_GRAD };
+  return launch(call, &a, x->dtype) && launch_columns(call, &a);
+}
+
+/* ---- cross entropy ---- */
 
 /* Scratch: the loss of each row, then the scratch of the launch, which the reduction reuses. */
 bool tn_cuda_cross_entropy(const tn_kernel_call *call) {

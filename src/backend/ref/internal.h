@@ -103,6 +103,7 @@ void *tn_ref_after(const tn_view *view);
 /* Bytes of scratch that these use. */
 size_t tn_ref_row_update_scratch(const tn_view *in);
 size_t tn_ref_layer_norm_scratch(const tn_view *in);
+size_t tn_ref_layer_norm_grad_scratch(const tn_view *in);
 size_t tn_ref_cross_entropy_scratch(const tn_view *in);
 size_t tn_ref_attention_scratch(const tn_view *in, const tn_attrs *attrs);
 size_t tn_ref_attention_grad_scratch(const tn_view *in, const tn_attrs *attrs);

@@ -9,7 +9,8 @@
  *   move.c         reshape and the like, pad, concat, gather, patches
  *   accumulate.c   scatter_add, row_update, fold: added one by one
  *   reduce.c       sum and the order of sums, mean, max, min, prod, argmax, count
- *   scan.c         cumsum, cumprod, softmax, log_softmax, layer_norm, cross_entropy
+ *   scan.c         cumsum, cumprod, softmax, log_softmax, cross_entropy
+ *   layer_norm.c   layer_norm and its gradient
  *   matmul.c       matmul
  *   attention.c    attention and its gradient
  *
@@ -33,6 +34,7 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
   if (kernel == tn_ref_attention) return tn_ref_attention_scratch(in, attrs);
   if (kernel == tn_ref_attention_grad) return tn_ref_attention_grad_scratch(in, attrs);
   if (kernel == tn_ref_layer_norm) return tn_ref_layer_norm_scratch(in);
+  if (kernel == tn_ref_layer_norm_grad) return tn_ref_layer_norm_grad_scratch(in);
   return kernel == tn_ref_cross_entropy ? tn_ref_cross_entropy_scratch(in) : 0;
 }
 

@@ -1,4 +1,4 @@
-/* backend/ref/scan.c: along one axis, row by row: running sums, softmax, layer_norm, cross entropy. */
+/* backend/ref/scan.c: along one axis, row by row: running sums, softmax, cross entropy. */
 #include "backend/ref/internal.h"
 
 /* Runs a row kernel for every row of x along the axis and the same row of the result. */
@@ -77,48 +77,6 @@ static void log_softmax_row(const tn_kernel_call *call, const tn_view *x, const 
 
 bool tn_ref_softmax(const tn_kernel_call *call) { return each_row(call, tn_ref_softmax_row); }
 bool tn_ref_log_softmax(const tn_kernel_call *call) { return each_row(call, log_softmax_row); }
-
-/* ---- layer_norm ---- */
-/* In scratch: the squares of one row. */
-size_t tn_ref_layer_norm_scratch(const tn_view *in) {
-  return (size_t)in[0].dim[in[0].rank - 1] * tn_dtype_bytes(in[0].dtype);
-}
-
-/* c = x - mean(x); out = (c / sqrt(mean(c * c) + eps)) * gamma + beta */
-static void norm_row(const tn_kernel_call *call, const tn_view *x, const tn_view *gamma, const tn_view *beta,
-                     const tn_view *out) {
-  tn_binary sub = tn_scalar_binary(TN_OP_SUB, x->dtype), mul = tn_scalar_binary(TN_OP_MUL, x->dtype);
-  tn_binary add = tn_scalar_binary(TN_OP_ADD, x->dtype), divide = tn_scalar_binary(TN_OP_DIV, x->dtype);
-  tn_shape length = { .rank = 1, .dim = { x->dim[0] } };
-  tn_view squares = tn_view_make(call->scratch, x->dtype, &length);
-  tn_element eps = tn_element_of_f64(call->attrs->number, x->dtype), mean = tn_ref_mean_of(call, x);
-  for (int64_t i = 0; i < x->dim[0] && !tn_ref_stopped(call->stop, i); i++) {
-    tn_element c = sub(tn_ref_load(x, &i), mean);
-    tn_ref_store(&squares, &i, mul(c, c));
-  }
-  tn_element variance = tn_ref_mean_of(call, &squares);
-  tn_element spread = tn_scalar_unary(TN_OP_SQRT, x->dtype)(add(variance, eps));
-  for (int64_t i = 0; i < x->dim[0] && !tn_ref_stopped(call->stop, i); i++) {
-    tn_element scaled = divide(sub(tn_ref_load(x, &i), mean), spread);
-    tn_ref_store(out, &i, add(mul(scaled, tn_ref_load(gamma, &i)), tn_ref_load(beta, &i)));
-  }
-}
-
-bool tn_ref_layer_norm(const tn_kernel_call *call) {
-  tn_shape shape = tn_view_shape(call->out);
-  int32_t last = shape.rank - 1;
-  tn_view kept[4], along[4], row[4];
-  for (int k = 0; k < 3; k++) {
-    tn_view whole = tn_view_broadcast(&call->in[k], &shape);
-    tn_ref_split(&whole, &last, 1, &kept[k], &along[k]);
-  }
-  tn_ref_split(call->out, &last, 1, &kept[3], &along[3]);
-  for (tn_index i = tn_index_over(call, &kept[3]); i.inside; tn_index_next(&i)) {
-    for (int k = 0; k < 4; k++) row[k] = tn_ref_row(&kept[k], &along[k], i.at);
-    norm_row(call, &row[0], &row[1], &row[2], &row[3]);
-  }
-  return true;
-}
 
 /* ---- cross_entropy ---- */
 /* logits: [..., classes], labels: [...]. In scratch: the loss of each row, then the exponentials

@@ -234,7 +234,13 @@ typedef struct {
 } card_join_arguments;
 
 /* ---- along rows ---- */
-typedef enum { CARD_SOFTMAX, CARD_LOG_SOFTMAX, CARD_LAYER_NORM, CARD_CROSS_ENTROPY } card_row_kind;
+typedef enum {
+  CARD_SOFTMAX,
+  CARD_LOG_SOFTMAX,
+  CARD_LAYER_NORM,
+  CARD_LAYER_NORM_GRAD,
+  CARD_CROSS_ENTROPY
+} card_row_kind;
 
 typedef struct {
   card_start start;
@@ -246,6 +252,13 @@ typedef struct {
   char *losses;                 /* of cross_entropy, one for each row */
   char *partial;                /* sums of chunks: `chunks` for each block */
   int32_t kind;
+  /* Of layer_norm_grad; `out` is that of x, `partial` of the columns: of column c, of g y and then of g,
+   * chunk k of the rows is at c * row_chunks + k. */
+  card_operand g, mean;         /* `mean`: the gradient through the mean of a row */
+  int64_t g_along;
+  char *measured;               /* by row: its mean and its spread */
+  char *sums;                   /* the gradients of gamma and of beta, elements `out_along` apart */
+  int64_t row_chunks;
 } card_rows_arguments;
 
 /* cumsum, cumprod, argmax: no chunks. */

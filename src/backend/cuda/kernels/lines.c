@@ -1,12 +1,13 @@
-/* backend/cuda/kernels/lines.c: softmax, log_softmax, layer_norm and cross entropy of rows that lie side by
- * side: a row is read once, and stays in registers until its result is written. */
+/* backend/cuda/kernels/lines.c: softmax, log_softmax, layer_norm with its gradient, and cross entropy of rows
+ * that lie side by side: a row is read once, and stays in registers until its result is written. */
 #include "backend/cuda/kernels/lines.h"
 
-CARD_SHARED float best[HALVES], sums[HALVES], squares[HALVES];
+CARD_SHARED float best[HALVES], sums[HALVES], squares[HALVES], slopes[HALVES];
 
 #if defined(__NVPTX__)
 __asm__("// bounds card_kernel_softmax_lines 256 3");
 __asm__("// bounds card_kernel_norm_lines 256 3");
+__asm__("// bounds card_kernel_norm_grad_lines 256 2");
 #endif
 
 /* A thread's first element. A row that is not there has none. */
@@ -74,30 +75,82 @@ CARD_KERNEL(softmax_lines, card_rows_arguments) {
   }
 }
 
-/* -0 changes no sum. */
+/* The mean and the spread of a row of layer_norm; x becomes its differences from the mean. -0 changes no
+ * sum. */
+typedef struct {
+  float mean, spread;
+} measures;
+
+CARD_INLINE measures measure(const card_rows_arguments *a, const card_line *line, int halves, float *x) {
+  const float nothing = identity_f32(CARD_ADD);
+  float sum = nothing, square = nothing;
+  int chunks = (int)a->chunks;
+  measures of;
+  load_line(a, line, nothing, x);
+  CARD_EACH(*line, e) sum += x[e];
+  of.mean = card_join_halves(CARD_ADD, sum, line, chunks, halves, sums) / (float)a->length;
+  int count = card_anew(line->count);
+  CARD_EACH(*line, e) {
+    x[e] -= of.mean;
+    square += e < count ? x[e] * x[e] : nothing;
+  }
+  float variance = card_join_halves(CARD_ADD, square, line, chunks, halves, squares) / (float)a->length;
+  of.spread = tn_sqrt_f32(variance + (float)a->number);
+  return of;
+}
+
 CARD_KERNEL(norm_lines, card_rows_arguments) {
   int chunks = (int)a->chunks, halves = card_halves_of(chunks), together = HALVES / halves;
-  const float nothing = identity_f32(CARD_ADD);
   CARD_ROLLED
   for (int64_t first = card_block() * together; first < a->rows.count; first += card_blocks() * together) {
     card_line line = card_line_of(first, a->rows.count, (int)a->length, halves);
-    float x[EACH] = { 0 }, sum = nothing, square = nothing;
-    load_line(a, &line, nothing, x);
-    CARD_EACH(line, e) sum += x[e];
-    float mean = card_join_halves(CARD_ADD, sum, &line, chunks, halves, sums) / (float)a->length;
-    int count = card_anew(line.count);
-    CARD_EACH(line, e) {
-      x[e] -= mean;
-      square += e < count ? x[e] * x[e] : nothing;
-    }
-    float variance = card_join_halves(CARD_ADD, square, &line, chunks, halves, squares) / (float)a->length;
-    float spread = tn_sqrt_f32(variance + (float)a->number);
+    float x[EACH] = { 0 };
+    float spread = measure(a, &line, halves, x).spread;
     const float *gamma = line_in(a, &a->gamma, &line), *beta = line_in(a, &a->beta, &line);
     float *out = line_out(a, &line);
     CARD_EACH_THERE(line, e) {
       float scaled = x[e] / spread * gamma[e * CARD_LANES];
       out[e * CARD_LANES] = tn_canonical_f32(scaled + beta[e * CARD_LANES]);
     }
+    card_barrier();
+  }
+}
+
+/* h = g gamma; what the row no longer has is -0. */
+CARD_INLINE void load_slopes(const card_rows_arguments *a, const card_line *line, float *h) {
+  const float *from = line_in(a, &a->g, line), *gamma = line_in(a, &a->gamma, line);
+  const float nothing = identity_f32(CARD_ADD);
+  CARD_EACH(*line, e) h[e] = e < line->count ? from[e * CARD_LANES] * gamma[e * CARD_LANES] : nothing;
+}
+
+/* The first thread of a row writes what there is one of. */
+CARD_INLINE void give_measures(const card_rows_arguments *a, const card_line *line, measures of, float sum) {
+  if (!line->there || line->chunk > 0 || card_thread() % CARD_LANES > 0) return;
+  float *measured = (float *)(void *)a->measured + 2 * line->row;
+  measured[0] = of.mean, measured[1] = of.spread;
+  *(float *)(void *)card_at(&a->rows, &a->mean, line->row) = tn_canonical_f32(-sum / (float)a->length);
+}
+
+CARD_KERNEL(norm_grad_lines, card_rows_arguments) {
+  int chunks = (int)a->chunks, halves = card_halves_of(chunks), together = HALVES / halves;
+  const float nothing = identity_f32(CARD_ADD);
+  CARD_ROLLED
+  for (int64_t first = card_block() * together; first < a->rows.count; first += card_blocks() * together) {
+    card_line line = card_line_of(first, a->rows.count, (int)a->length, halves);
+    float x[EACH] = { 0 }, h[EACH] = { 0 }, slope = nothing, sum = nothing;
+    measures of = measure(a, &line, halves, x);
+    load_slopes(a, &line, h);
+    int count = card_anew(line.count);
+    CARD_EACH(line, e) slope += e < count ? h[e] * (x[e] / of.spread / of.spread) : nothing;
+    slope = card_join_halves(CARD_ADD, slope, &line, chunks, halves, slopes);
+    slope = -slope * 0.5f / of.spread / (float)a->length;
+    float *out = line_out(a, &line);
+    CARD_EACH_THERE(line, e) {
+      float from_square = slope * x[e], gradient = h[e] / of.spread + from_square + from_square;
+      out[e * CARD_LANES] = tn_canonical_f32(gradient);
+      sum += gradient;
+    }
+    give_measures(a, &line, of, card_join_halves(CARD_ADD, sum, &line, chunks, halves, best));
     card_barrier();
   }
 }

@@ -1,4 +1,5 @@
-/* backend/cuda/kernels/rows.c: softmax, log_softmax, layer_norm and cross entropy, row by row. */
+/* backend/cuda/kernels/rows.c: softmax, log_softmax, layer_norm with its gradient, and cross
+ * entropy, row by row. */
 #include "backend/cuda/kernels/types.h"
 
 CARD_SHARED float shared_best_f32[CARD_BLOCK], shared_partial_f32[CARD_CHUNK];
