@@ -2,13 +2,8 @@
  *
  * An earlier node replaces a later one if operation, operands, attributes and type agree and the
  * earlier one is visible from the later one: in the same region or an enclosing one. Two calls of
- * the host may give two answers, so they are never merged, and neither are branches.
- *
- * The gradient of a layer_norm uses its parts. If they are in the graph, the operation is first
- * replaced by its parts, so that those are shared: two more passes over x cost less than a kernel
- * that computes all of them again. */
+ * the host may give two answers, so they are never merged, and neither are branches. */
 #include "base/map.h"
-#include "graph/builder.h"
 #include "opt/internal.h"
 
 /* How many equal nodes are compared. Branches beside each other may hold any number of them, none of
@@ -77,47 +72,8 @@ static tn_value merge(tn_rewrite *rewrite, tn_value old, const tn_node *node, co
   return value;
 }
 
-/* ---- parts that are already in the graph ---- */
-
-static bool is_centred(const tn_graph *graph, const tn_node *node) {
-  if (node->op != TN_OP_SUB) return false;
-  const tn_node *mean = tn_graph_node(graph, node->in[1]);
-  return mean->op == TN_OP_MEAN && mean->in[0] == node->in[0] && mean->attrs->axis_count == 1 &&
-         mean->attrs->axes[0] == node->type.shape.rank - 1;
-}
-
-static tn_value write_parts(tn_rewrite *rewrite, tn_value old, const tn_node *node, const tn_value *in) {
-  (void)old;
-  const uint32_t *centred = rewrite->context; /* by value x: 1 + the region of x - mean(x) */
-  if (node->op != TN_OP_LAYER_NORM || centred[node->in[0]] != node->region + 1)
-    return tn_rewrite_keep(rewrite, node, in);
-  tn_graph_builder builder;
-  tn_graph_builder_init(&builder, &rewrite->to);
-  builder.region = rewrite->region[node->region];
-  builder.base.at = node->at;
-  tn_value value = tn_build_parts(&builder.base, node->op, in, node->count, node->attrs);
-  if (value == TN_ERROR_VALUE) rewrite->to.failed = true;
-  return value;
-}
-
-static bool share_parts(tn_graph *graph) {
-  size_t count = graph->nodes.count;
-  uint32_t *centred = tn_heap_alloc(graph->heap, count * sizeof *centred);
-  bool any = false, ok = centred != NULL;
-  for (size_t v = count; ok && v-- > 1;) {
-    const tn_node *node = &graph->nodes.at[v];
-    if (is_centred(graph, node)) centred[node->in[0]] = node->region + 1;
-    any = any || (node->op == TN_OP_LAYER_NORM && centred[node->in[0]] == node->region + 1);
-  }
-  tn_rewrite rewrite = { .node = write_parts, .context = centred };
-  ok = ok && (!any || tn_rewrite_run(&rewrite, graph));
-  tn_heap_free(graph->heap, centred, count * sizeof *centred);
-  return ok;
-}
-
 bool tn_opt_cse(tn_graph *graph) {
   tn_heap *heap = graph->heap;
-  if (!share_parts(graph)) return false;
   table t = { 0 };
   tn_map_init(&t.first, heap);
   tn_rewrite rewrite = { .node = merge, .context = &t };

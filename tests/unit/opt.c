@@ -108,36 +108,6 @@ static void a_chain_of_elementwise_operations_becomes_one(void **state) {
   world_close(&w);
 }
 
-/* Where x - mean(x) along the last axis stands in its region, a gradient has made the other parts, too. */
-static void a_layer_norm_beside_its_parts_is_replaced_by_them(void **state) {
-  (void)state;
-  static const struct {
-    const char *beside;
-    size_t norms, means;
-  } cases[] = {
-    { "  %2 = mean %x {axes=[1], keepdims=true}\n  %3 = sub %x, %2\n", 0, 2 },
-    { "  %2 = mean %x {axes=[0], keepdims=true}\n  %3 = sub %x, %2\n", 1, 1 },
-    { "  %2 = mean %g {axes=[0], keepdims=true}\n  %3 = sub %x, %2\n", 1, 1 },
-    { "  %2 = sum %x {axes=[1], keepdims=true}\n  %3 = sub %x, %2\n", 1, 0 },
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char text[512];
-    world w;
-    tn_graph graph;
-    snprintf(text, sizeof text,
-             "graph(%%x: f32[6, 8], %%g: f32[8]) {\n  %%1 = layer_norm %%x, %%g, %%g {number=1}\n%s"
-             "  return %%1, %%3\n}\n",
-             cases[i].beside);
-    world_open(&w);
-    parse_optimise(&w, text, TN_PASS_CSE, &graph);
-    assert_int_equal(count_op(&graph, TN_OP_LAYER_NORM), cases[i].norms);
-    assert_int_equal(count_op(&graph, TN_OP_MEAN), cases[i].means);
-    assert_int_equal(count_op(&graph, TN_OP_SUB), 1);
-    tn_graph_free(&graph);
-    world_close(&w);
-  }
-}
-
 static void a_value_that_is_used_elsewhere_is_not_swallowed(void **state) {
   (void)state;
   world w;
@@ -248,7 +218,6 @@ int main(void) {
     cmocka_unit_test(a_decided_branch_takes_the_place_of_its_if),
     cmocka_unit_test(integer_division_by_zero_is_never_folded),
     cmocka_unit_test(a_chain_of_elementwise_operations_becomes_one),
-    cmocka_unit_test(a_layer_norm_beside_its_parts_is_replaced_by_them),
     cmocka_unit_test(a_value_that_is_used_elsewhere_is_not_swallowed),
     cmocka_unit_test(cheap_values_are_recomputed_by_each_group),
     cmocka_unit_test(no_pass_changes_a_bit),
