@@ -1,10 +1,10 @@
 /* graph/expand.c: the definitions of composed operations in terms of primitive ones.
  *
  * Shapes, gradients, kernels and every bit of the result follow from these definitions, so the
- * order of operations here is part of the numeric contract. layer_norm and attention
- * have files of their own. Faults of the parts name the whole operation; if a part would report shapes that
- * the user never wrote, the check is made here first. At most one argument of a call may create a
- * node, because compilers differ in the order in which they evaluate arguments. */
+ * order of operations here is part of the numeric contract. Convolution, layer_norm and attention
+ * have files of their own. Faults of the parts name the whole operation; if a part would report
+ * shapes that the user never wrote, the check is made here first. At most one argument of a call may
+ * create a node, because compilers differ in the order in which they evaluate arguments. */
 #include "graph/internal.h"
 
 typedef tn_value (*expand_rule)(const tn_expand_args *args);
@@ -36,7 +36,7 @@ static tn_value rank_fault(const tn_expand_args *args, int operand, int rank, co
   return fault(args, wrong);
 }
 
-static bool check_rank(const tn_expand_args *args, int operand, int rank, const char *wanted) {
+bool tn_expand_check_rank(const tn_expand_args *args, int operand, int rank, const char *wanted) {
   if (args->types[operand].shape.rank == rank) return true;
   rank_fault(args, operand, rank, wanted);
   return false;
@@ -148,7 +148,7 @@ static tn_value expand_one_hot(const tn_expand_args *args) {
 /* ---- reductions ---- */
 
 static tn_value expand_mean_pool_time(const tn_expand_args *args) {
-  if (!check_rank(args, 0, 3, "of 3 dimensions")) return TN_ERROR_VALUE;
+  if (!tn_expand_check_rank(args, 0, 3, "of 3 dimensions")) return TN_ERROR_VALUE;
   return tn_build_reduce(args->builder, TN_OP_MEAN, args->in[0], (const int[]){ 1 }, 1, false);
 }
 
@@ -161,8 +161,8 @@ static tn_value expand_mse_loss(const tn_expand_args *args) {
 /* ---- products ---- */
 
 static tn_value expand_dot(const tn_expand_args *args) {
-  if (!check_rank(args, 0, 1, "of 1 dimension") || !check_rank(args, 1, 1, "of 1 dimension")) {
-    return TN_ERROR_VALUE;
+  for (int i = 0; i < 2; i++) {
+    if (!tn_expand_check_rank(args, i, 1, "of 1 dimension")) return TN_ERROR_VALUE;
   }
   return tn_build_matmul_any_rank(args->builder, args->in[0], args->in[1]);
 }
@@ -170,80 +170,6 @@ static tn_value expand_dot(const tn_expand_args *args) {
 static tn_value expand_linear(const tn_expand_args *args) {
   tn_value product = tn_build_matmul_any_rank(args->builder, args->in[0], args->in[1]);
   return args->count == 3 ? binary(args, TN_OP_ADD, product, args->in[2]) : product;
-}
-
-/* Padding "same" makes the result ceil(length / stride) long; odd padding goes after. With stride 1
- * the padding does not depend on the length, which may then be a symbol. */
-static bool same_padding(const tn_expand_args *args, tn_attrs *windows, int side) {
-  int64_t length = args->types[0].shape.dim[1 + side], stride = windows->step[side];
-  int64_t window = windows->window[side], total;
-  if (tn_dim_is_known(length)) {
-    int64_t places = length / stride + (length % stride != 0);
-    total = (places - 1) * stride + window - length;
-  } else if (stride == 1) {
-    total = window - 1;
-  } else {
-    fault(args, (tn_fault){ .kind = TN_FAULT_ARGUMENT,
-                            .got = stride,
-                            .reason = "a stride of 1, where the image's size is not known" });
-    return false;
-  }
-  if (total < 0) total = 0;
-  windows->low[side] = total / 2;
-  windows->high[side] = total - total / 2;
-  return true;
-}
-
-static bool conv2d_windows(const tn_expand_args *args, tn_attrs *windows) {
-  const tn_shape *kernel = &args->types[1].shape;
-  for (int side = 0; side < 2; side++) {
-    int64_t length = kernel->dim[side], stride = args->attrs->step[side];
-    tn_fault wrong = { .kind = TN_FAULT_ARGUMENT, .got = length };
-    if (length < 1 || length > INT32_MAX) wrong.reason = "a window of known size, at least 1";
-    if (stride < 1 || stride > INT32_MAX) {
-      wrong.got = stride;
-      wrong.reason = "a stride of at least 1";
-    }
-    if (wrong.reason) {
-      fault(args, wrong);
-      return false;
-    }
-    windows->window[side] = (int32_t)length;
-    windows->step[side] = stride;
-    if (args->attrs->same && !same_padding(args, windows, side)) return false;
-  }
-  return true;
-}
-
-/* x: [n, h, w, c], w: [kh, kw, c, o] */
-static bool conv2d_check(const tn_expand_args *args) {
-  const tn_shape *x = &args->types[0].shape, *kernel = &args->types[1].shape;
-  tn_fault inner = {
-    .kind = TN_FAULT_INNER, .left = args->types[0], .right = args->types[1], .dimension = 3
-  };
-  if (!check_rank(args, 0, 4, "of 4 dimensions") || !check_rank(args, 1, 4, "of 4 dimensions")) return false;
-  if (x->dim[3] == kernel->dim[2] || x->dim[3] == TN_DIM_UNKNOWN || kernel->dim[2] == TN_DIM_UNKNOWN) {
-    return true;
-  }
-  fault(args, inner);
-  return false;
-}
-
-/* Each window is a row of the patches, so that the fma chain of matmul runs over kh, kw, c
- * ascending. The rows of all images are one matrix. */
-static tn_value expand_conv2d(const tn_expand_args *args) {
-  tn_builder *builder = args->builder;
-  tn_attrs windows = { 0 };
-  if (!conv2d_check(args) || !conv2d_windows(args, &windows)) return TN_ERROR_VALUE;
-  tn_value patches = tn_build(builder, TN_OP_PATCHES, args->in, 1, &windows);
-  if (patches == TN_ERROR_VALUE) return TN_ERROR_VALUE;
-  tn_shape result = tn_build_type(builder, patches)->shape; /* [n, oh, ow, kh*kw*c] */
-  int64_t channels = args->types[1].shape.dim[3];
-  tn_shape columns = tn_shape_make(2, result.dim[3], channels);
-  tn_value kernel = tn_build_reshape(builder, args->in[1], &columns);
-  tn_value product = tn_build_matmul(builder, tn_build_rows(builder, patches), kernel);
-  result.dim[3] = channels;
-  return tn_build_reshape(builder, product, &result);
 }
 
 /* ---- the table ---- */

@@ -19,10 +19,14 @@ typedef struct {
 /* Returns the value that replaces the operation, or TN_ERROR_VALUE with a fault kept. */
 tn_value tn_expand(const tn_expand_args *args);
 
+/* Whether the operand has the rank; if not, keeps a fault that says what is `wanted`. */
+bool tn_expand_check_rank(const tn_expand_args *args, int operand, int rank, const char *wanted);
+
 /* Of operations whose parts are in files of their own. */
 tn_value tn_expand_layer_norm(const tn_expand_args *args);
 tn_value tn_expand_layer_norm_grad(const tn_expand_args *args);
 tn_value tn_expand_attention(const tn_expand_args *args);
 tn_value tn_expand_attention_grad(const tn_expand_args *args);
+tn_value tn_expand_conv2d(const tn_expand_args *args);
 
 #endif

@@ -202,6 +202,8 @@ static bool normalise_heads(normaliser *n) {
   return true;
 }
 
+static bool normalise_groups(normaliser *n) { return normalise_windows(n) && normalise_heads(n); }
+
 static bool normalise_as_given(normaliser *n) {
   (void)n;
   return true;

@@ -237,7 +237,8 @@ bool tn_op_view_data(tn_op op, const tn_attrs *attrs, const tn_shape *shape, con
  *                from the end. Outside the axis is TN_FAULT_BOUNDS; an empty slice is fine.
  *   index        counts from the end when negative (as int64_t); outside is TN_FAULT_BOUNDS.
  *   windows      a step of 0 means 1.
- *   heads        an index of 0 means 1. */
+ *   heads        an index of 0 means 1.
+ *   groups       as windows and heads. */
 bool tn_op_normalise(tn_op op, const tn_type *in, int count, tn_attrs *attrs, tn_fault *fault);
 
 /* Attributes as text, only those the operation has: {axes=[0, 1], keepdims=true}. What is at

@@ -221,17 +221,24 @@ static void dot_and_linear_are_chains_of_fma(void **state) {
   expect(TN_OP_LINEAR, &l, out, TN_F32, SHAPE(3, 2));
 }
 
-/* One output of a convolution: window row, window column, channel, with zeros outside the image. */
-static float convolve_at(const float *x, const float *w, int h, int v, int o, int before) {
-  enum { HEIGHT = 6, WIDTH = 5, CHANNELS = 3, ROWS = 3, COLUMNS = 2, OUTPUTS = 4 };
+/* One output of a convolution of images of 6 by 5 with windows of 3 by 2: window row, window column, channel
+ * of the group, with zeros outside the image. */
+typedef struct {
+  const float *x, *w;
+  int channels, outputs, groups;
+} convolution;
+
+static float convolve_at(const convolution *c, int image, int h, int v, int o) {
+  enum { HEIGHT = 6, WIDTH = 5, ROWS = 3, COLUMNS = 2 };
+  int length = c->channels / c->groups, group = o / (c->outputs / c->groups);
   float acc = 0;
   for (int row = 0; row < ROWS; row++)
     for (int column = 0; column < COLUMNS; column++)
-      for (int k = 0; k < CHANNELS; k++) {
-        int y = h + row - before, z = v + column;
-        bool outside = y < 0 || y >= HEIGHT || z >= WIDTH;
-        float pixel = outside ? 0 : x[(y * WIDTH + z) * CHANNELS + k];
-        acc = tn_fma_f32(pixel, w[((row * COLUMNS + column) * CHANNELS + k) * OUTPUTS + o], acc);
+      for (int k = 0; k < length; k++) {
+        int y = h + row, z = v + column;
+        const float *pixel = c->x + ((image * HEIGHT + y) * WIDTH + z) * c->channels + group * length + k;
+        const float *weight = c->w + ((row * COLUMNS + column) * length + k) * c->outputs + o;
+        acc = tn_fma_f32(y >= HEIGHT || z >= WIDTH ? 0 : *pixel, *weight, acc);
       }
   return acc;
 }
@@ -240,18 +247,42 @@ static void conv2d_is_a_chain_over_window_row_column_and_channel(void **state) {
   (void)state;
   call c = { .attrs = { .step = { 2, 1 } } };
   float valid[2][2][4][4], same[2][3][5][4];
-  const float *x = operand_of(&c, TN_F32, SHAPE(2, 6, 5, 3)), *w = operand_of(&c, TN_F32, SHAPE(3, 2, 3, 4));
+  convolution of = { .channels = 3, .outputs = 4, .groups = 1 };
+  of.x = operand_of(&c, TN_F32, SHAPE(2, 6, 5, 3)), of.w = operand_of(&c, TN_F32, SHAPE(3, 2, 3, 4));
   for (int n = 0; n < 2; n++)
     for (int i = 0; i < 2 * 4 * 4; i++)
-      valid[n][i / 16][i / 4 % 4][i % 4] = convolve_at(x + n * 90, w, i / 16 * 2, i / 4 % 4, i % 4, 0);
+      valid[n][i / 16][i / 4 % 4][i % 4] = convolve_at(&of, n, i / 16 * 2, i / 4 % 4, i % 4);
   expect(TN_OP_CONV2D, &c, valid, TN_F32, SHAPE(2, 2, 4, 4));
 
   /* ceil(6 / 2) rows need (3 - 1) * 2 + 3 - 6 = 1 of padding, 5 columns 1: both after. */
   c.attrs.same = true;
   for (int n = 0; n < 2; n++)
     for (int i = 0; i < 3 * 5 * 4; i++)
-      same[n][i / 20][i / 4 % 5][i % 4] = convolve_at(x + n * 90, w, i / 20 * 2, i / 4 % 5, i % 4, 0);
+      same[n][i / 20][i / 4 % 5][i % 4] = convolve_at(&of, n, i / 20 * 2, i / 4 % 5, i % 4);
   expect(TN_OP_CONV2D, &c, same, TN_F32, SHAPE(2, 3, 5, 4));
+}
+
+/* Of so many channels to so many, with stride 2 down and padding "same". */
+static void check_groups(int channels, int outputs, int groups) {
+  call c = { .attrs = { .step = { 2, 1 }, .same = true, .index = (uint64_t)groups } };
+  convolution of = { .channels = channels, .outputs = outputs, .groups = groups };
+  float expected[2 * 3 * 5 * 12];
+  of.x = operand_of(&c, TN_F32, SHAPE(2, 6, 5, channels));
+  of.w = operand_of(&c, TN_F32, SHAPE(3, 2, channels / groups, outputs));
+  for (int i = 0; i < 2 * 3 * 5 * outputs; i++) {
+    int place = i / outputs;
+    expected[i] = convolve_at(&of, place / 15, place / 5 % 3 * 2, place % 5, i % outputs);
+  }
+  expect(TN_OP_CONV2D, &c, expected, TN_F32, SHAPE(2, 3, 5, outputs));
+}
+
+static void a_group_of_conv2d_reads_its_own_channels(void **state) {
+  (void)state;
+  check_groups(6, 4, 1);
+  check_groups(6, 4, 2);
+  check_groups(6, 12, 3);
+  check_groups(6, 6, 6);  /* depth-wise */
+  check_groups(4, 12, 4); /* with three results for each channel */
 }
 
 /* ---- all of them ---- */
@@ -288,6 +319,7 @@ int main(void) {
     cmocka_unit_test(layer_norm_divides_by_the_root_of_the_mean_square),
     cmocka_unit_test(dot_and_linear_are_chains_of_fma),
     cmocka_unit_test(conv2d_is_a_chain_over_window_row_column_and_channel),
+    cmocka_unit_test(a_group_of_conv2d_reads_its_own_channels),
     cmocka_unit_test(every_composed_operation_was_computed),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -216,11 +216,13 @@ static void make_convolution(program *p) {
     image.dim[1 + side] = 3 + below(&p->c, 6);
     kernel.dim[side] = 1 + below(&p->c, 3);
   }
-  image.dim[3] = kernel.dim[2] = 1 + below(&p->c, 18);
-  kernel.dim[3] = 1 + below(&p->c, 18);
+  int64_t groups = one_in(&p->c, 2) ? 1 : 1 + below(&p->c, 18);
+  kernel.dim[2] = groups > 6 ? 1 : 1 + below(&p->c, 18);
+  kernel.dim[3] = groups * (groups > 6 ? 1 + below(&p->c, 3) : 1 + below(&p->c, 18));
+  image.dim[3] = groups * kernel.dim[2];
   add_input(p, TN_F32, image, SMALL_VALUES, 0);
   add_input(p, TN_F32, kernel, one_in(&p->c, 4) ? ANY_VALUES : SMALL_VALUES, 0);
-  tn_attrs attrs = { .same = one_in(&p->c, 2) };
+  tn_attrs attrs = { .same = one_in(&p->c, 2), .index = (uint64_t)groups };
   for (int side = 0; side < 2; side++) attrs.step[side] = 1 + below(&p->c, 2);
   tn_value in[] = { p->value[0], p->value[1] };
   keep(p, tn_build(&p->builder.base, TN_OP_CONV2D, in, 2, &attrs));

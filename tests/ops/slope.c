@@ -211,9 +211,12 @@ static void make_conv2d(slope *s) {
   tn_shape image = any_image(s);
   for (int side = 0; side < 2; side++) s->attrs.step[side] = 1 + below(s, 2);
   s->attrs.same = one_in(s, 2);
+  s->attrs.index = (uint64_t)(1 + below(s, 3));
+  int64_t groups = (int64_t)s->attrs.index, channels = image.dim[3];
+  image.dim[3] *= groups;
   add(s, image);
-  add(s, tn_shape_make(4, (int64_t)(1 + below(s, 2)), (int64_t)(1 + below(s, 2)), image.dim[3],
-                       (int64_t)(1 + below(s, 2))));
+  add(s, tn_shape_make(4, (int64_t)(1 + below(s, 2)), (int64_t)(1 + below(s, 2)), channels,
+                       groups * (int64_t)(1 + below(s, 2))));
 }
 
 /* ---- along axes ---- */

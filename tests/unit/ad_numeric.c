@@ -143,6 +143,10 @@ static tn_value f_conv(tn_builder *b, const tn_value *x) {
   return op2(b, TN_OP_CONV2D, x[0], x[1], (tn_attrs){ .step = { 2, 1 }, .same = true });
 }
 
+static tn_value f_conv_groups(tn_builder *b, const tn_value *x) {
+  return op2(b, TN_OP_CONV2D, x[0], x[1], (tn_attrs){ .step = { 2, 1 }, .same = true, .index = 2 });
+}
+
 #define REDUCE(name, op, ...)                                                                                \
   static tn_value f_##name(tn_builder *b, const tn_value *x) {                                               \
     tn_value y = tn_build_binary(b, TN_OP_MUL, x[0], x[0]);                                                  \
@@ -293,6 +297,7 @@ static const numeric_case cases[] = {
   { "patches", { S(1, 3, 3, 2) }, 1, -2, 2, f_patches },
   { "fold", { S(1, 2, 2, 8) }, 1, -2, 2, f_fold },
   { "conv2d", { S(1, 3, 3, 2), S(2, 2, 2, 2) }, 2, -2, 2, f_conv },
+  { "conv2d of groups", { S(1, 3, 3, 4), S(2, 2, 2, 2) }, 2, -2, 2, f_conv_groups },
   { "sum", { S(2, 3, 2) }, 1, -2, 2, f_sum },
   { "sum with keepdims", { S(2, 3, 2) }, 1, -2, 2, f_sum_keep },
   { "mean", { S(2, 3, 2) }, 1, -2, 2, f_mean },

@@ -284,6 +284,26 @@ static void a_convolution_is_one_product_over_all_windows(void **state) {
       "  return %5\n}\n");
 }
 
+/* The number of images may be a symbol. */
+static void each_group_of_a_convolution_has_a_product(void **state) {
+  (void)state;
+  assert_expands(
+      "graph(%x: f32[B, 5, 6, 6], %w: f32[3, 2, 3, 8]) { %1 = conv2d %x, %w {step=[2, 1], index=2, same=true}"
+      " return %1 }",
+      "graph(%x: f32[B, 5, 6, 6], %w: f32[3, 2, 3, 8]) {\n"
+      "  %1 = reshape %x {shape=[B, 5, 6, 2, 3]} : f32[B, 5, 6, 2, 3]\n"
+      "  %2 = transpose %1 {axes=[3, 0, 1, 2, 4]} : f32[2, B, 5, 6, 3]\n"
+      "  %3 = reshape %2 {shape=[?, 5, 6, 3]} : f32[?, 5, 6, 3]\n"
+      "  %4 = patches %3 {window=[3, 2], low=[1, 0], high=[1, 1], step=[2, 1]} : f32[?, 3, 6, 18]\n"
+      "  %5 = reshape %4 {shape=[2, ?, 18]} : f32[2, ?, 18]\n"
+      "  %6 = reshape %w {shape=[18, 2, 4]} : f32[18, 2, 4]\n"
+      "  %7 = transpose %6 {axes=[1, 0, 2]} : f32[2, 18, 4]\n"
+      "  %8 = matmul %5, %7 : f32[2, ?, 4]\n"
+      "  %9 = transpose %8 {axes=[1, 0, 2]} : f32[?, 2, 4]\n"
+      "  %10 = reshape %9 {shape=[B, 3, 6, 8]} : f32[B, 3, 6, 8]\n"
+      "  return %10\n}\n");
+}
+
 static void same_padding_needs_lengths_only_with_a_stride(void **state) {
   (void)state;
   tn_graph ignored;
@@ -527,6 +547,7 @@ int main(void) {
     TEST(an_operation_with_parts_stays_and_names_them),
     TEST(shapes_are_arranged_by_views),
     TEST(a_convolution_is_one_product_over_all_windows),
+    TEST(each_group_of_a_convolution_has_a_product),
     TEST(same_padding_needs_lengths_only_with_a_stride),
     TEST(the_padding_of_same_is_that_of_the_ceiling),
     TEST(sums_go_back_to_every_shape_that_broadcasts),

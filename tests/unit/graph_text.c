@@ -383,6 +383,9 @@ static void composed_operations_speak_of_their_own_operands(void **state) {
     { "%1 = conv2d %m, %u {step=[1, 1]}", TN_DIAG_E2001 },
     { "%1 = conv2d %m, %k {step=[-1, 1]}", TN_DIAG_E2001 },
     { "%1 = conv2d %m, %k {step=[1, 4294967296]}", TN_DIAG_E2001 },
+    { "%1 = conv2d %m, %o {index=3}", TN_DIAG_E2001 },
+    { "%1 = conv2d %m, %o {index=2}", TN_DIAG_E2001 },
+    { "%1 = conv2d %m, %k {index=-1}", TN_DIAG_E2001 },
     { "%1 = stack %x, %y", TN_DIAG_E2103 },
     { "%1 = gelu %i", TN_DIAG_E2006 },
   };

@@ -27,7 +27,7 @@ static void only_what_the_operation_reads_is_printed(void **state) {
   PRINTS(TN_OP_FILL, &full, "{dtype=i64, shape=[2, B, ?], number=0.5}");
   PRINTS(TN_OP_IOTA, &full, "{dtype=i64, shape=[2, B, ?], axis=1}");
   PRINTS(TN_OP_UNIFORM, &full, "{shape=[2, B, ?], index=7}");
-  PRINTS(TN_OP_CONV2D, &full, "{same=true}");
+  PRINTS(TN_OP_CONV2D, &full, "{index=7, same=true}");
   PRINTS(TN_OP_ATTENTION, &full, "{index=7, causal=true}");
   PRINTS(TN_OP_PATCHES, &full, "{window=[3, 4]}");
 }

@@ -149,6 +149,13 @@ static void strides_of_windows_are_1_unless_given(void **state) {
   assert_int_equal(attrs.step[0] + attrs.step[1], 2);
 }
 
+static void there_is_one_group_unless_given(void **state) {
+  (void)state;
+  tn_attrs none = { 0 };
+  assert_int_equal(normal(TN_OP_CONV2D, &none, "f32[1, 4, 4, 1]; f32[2, 2, 1, 1]").index, 1);
+  assert_int_equal(normal(TN_OP_CONV2D, ATTRS(.index = 2), "f32[1, 4, 4, 2]; f32[2, 2, 1, 2]").index, 2);
+}
+
 static void a_reshape_waits_for_lengths_and_then_infers_them(void **state) {
   (void)state;
   tn_attrs given = { .shape = shape_of("[?, 2]") };
@@ -179,6 +186,7 @@ int main(void) {
     cmocka_unit_test(slices_of_named_axes_wait_for_their_length),
     cmocka_unit_test(an_index_counts_from_the_front),
     cmocka_unit_test(strides_of_windows_are_1_unless_given),
+    cmocka_unit_test(there_is_one_group_unless_given),
     cmocka_unit_test(a_reshape_waits_for_lengths_and_then_infers_them),
     cmocka_unit_test(what_needs_nothing_is_left_alone),
   };

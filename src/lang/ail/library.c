@@ -89,7 +89,7 @@ static const tn_ail_builtin builtins[] = {
   { "conv2d",
     TN_OP_CONV2D,
     tn_ail_make_conv2d,
-    { T("x"), T("w"), OPT("stride", INTS), OPT("padding", TEXT) } },
+    { T("x"), T("w"), OPT("stride", INTS), OPT("padding", TEXT), OPT("groups", INT) } },
   { "patches", TN_OP_PATCHES, tn_ail_make_patches, { T("x"), ARG("window", INTS), OPT("stride", INTS) } },
   /* made of others: no operation of the table is theirs */
   BINARY("mse", MSE_LOSS),

@@ -380,14 +380,21 @@ static bool read_pair(tn_ail_make *m, int i, int64_t fallback, int64_t out[2]) {
                             tn_ail_source_text(m->w->program, m->given[i]->at));
 }
 
-/* x: [n, h, w, c], kernel: [kh, kw, c, o]. Whether names among their lengths leave it open what comes
- * out: the rules work out one length that is not known, and here it may be both sides of the image. */
-static bool is_open_conv2d(tn_ail_make *m, const tn_value in[2]) {
+/* x: [n, h, w, c], kernel: [kh, kw, c / groups, o] */
+static bool channels_fit(int64_t x, int64_t kernel, int64_t outputs, int64_t groups) {
+  bool known = tn_dim_is_known(x) && tn_dim_is_known(kernel);
+  if (known && (x % groups != 0 || x / groups != kernel)) return false;
+  return !tn_dim_is_known(outputs) || outputs % groups == 0;
+}
+
+/* Whether names among the lengths leave it open what comes out: the rules work out one length that is not
+ * known, and here it may be both sides of the image. */
+static bool is_open_conv2d(tn_ail_make *m, const tn_value in[2], int64_t groups) {
   if (!m->w->typer || in[0] == TN_ERROR_VALUE || in[1] == TN_ERROR_VALUE) return false;
   tn_shape x = shape_of(m, in[0]), kernel = shape_of(m, in[1]);
   if (x.rank != 4 || kernel.rank != 4) return false;
-  bool channels = tn_dim_is_known(x.dim[3]) && tn_dim_is_known(kernel.dim[2]) && x.dim[3] != kernel.dim[2];
-  return !channels && (!tn_shape_is_known(&x) || !tn_shape_is_known(&kernel));
+  if (!channels_fit(x.dim[3], kernel.dim[2], kernel.dim[3], groups)) return false;
+  return !tn_shape_is_known(&x) || !tn_shape_is_known(&kernel);
 }
 
 static tn_value open_conv2d(tn_ail_make *m, const tn_value in[2]) {
@@ -401,13 +408,21 @@ tn_ail_operand tn_ail_make_conv2d(tn_ail_make *m) {
   tn_attrs attrs = { 0 };
   const tn_value in[] = { tn_ail_make_tensor(m, 0), tn_ail_make_tensor(m, 1) };
   tn_str padding = TN_LIT("valid");
-  if (!read_pair(m, 2, 1, attrs.step) || !tn_ail_make_text(m, 3, &padding)) return tn_ail_wrong();
+  int64_t groups = 1;
+  if (!read_pair(m, 2, 1, attrs.step) || !tn_ail_make_text(m, 3, &padding) ||
+      !tn_ail_make_int(m, 4, 1, &groups))
+    return tn_ail_wrong();
   attrs.same = tn_str_is(padding, "same");
   if (!attrs.same && !tn_str_is(padding, "valid")) {
     tn_ail_make_refuse(m, "padding \"valid\" or \"same\"", padding);
     return tn_ail_wrong();
   }
-  return tensor(is_open_conv2d(m, in) ? open_conv2d(m, in) : apply(m, TN_OP_CONV2D, in, 2, &attrs));
+  if (groups < 1) {
+    tn_ail_make_refuse(m, "at least 1 group", tn_ail_source_text(m->w->program, m->given[4]->at));
+    return tn_ail_wrong();
+  }
+  attrs.index = (uint64_t)groups;
+  return tensor(is_open_conv2d(m, in, groups) ? open_conv2d(m, in) : apply(m, TN_OP_CONV2D, in, 2, &attrs));
 }
 
 tn_ail_operand tn_ail_make_patches(tn_ail_make *m) {

@@ -124,6 +124,7 @@ static bool may_fit(const tn_mind_call *l, const tn_fault *fault) {
   switch (fault->kind) {
     case TN_FAULT_AXIS: return tn_fault_repeats(fault) && l->args[1].count <= rank;
     case TN_FAULT_PERMUTATION: return l->args[1].count == rank;
+    case TN_FAULT_INNER: return l->entry->op == TN_OP_CONV2D && l->args[4].given; /* groups */
     case TN_FAULT_JOIN: return l->entry->op == TN_OP_CONCAT && rank == fault->right.shape.rank;
     default: return fault->kind == TN_FAULT_SQUEEZE || fault->kind == TN_FAULT_BOUNDS;
   }

@@ -246,6 +246,9 @@ static tn_value lower_conv2d(tn_builder *b, const tn_mind_entry *entry, const tn
       if (attrs.step[i] < 1) return bad_argument(b, entry, "a stride of at least 1", attrs.step[i]);
     }
   }
+  int64_t groups = args[4].given ? args[4].integer : 1;
+  if (groups < 1) return bad_argument(b, entry, "at least 1 group", groups);
+  attrs.index = (uint64_t)groups;
   return tn_build(b, entry->op, in, 2, &attrs);
 }
 
@@ -316,11 +319,13 @@ static const tn_mind_entry entries[] = {
     .params = { X, { "dtype", TN_MIND_P_DTYPE, NULL } } },
   { "concat", "tensors one after another along an axis", lower_join, TN_OP_CONCAT, .count = 2,
     .params = { { "tensors", TN_MIND_P_TENSORS, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
-  { "conv2d", "images [n, h, w, c] with filters [kh, kw, c, o]", lower_conv2d, TN_OP_CONV2D, .count = 4,
+  { "conv2d", "images [n, h, w, c] with filters [kh, kw, c / groups, o]", lower_conv2d, TN_OP_CONV2D,
+    .count = 5,
     .params = { X,
                 { "w", TN_MIND_P_TENSOR, NULL },
                 { "strides", TN_MIND_P_INTS, "[1, 1]" },
-                { "padding", TN_MIND_P_TEXT, "\"valid\"" } } },
+                { "padding", TN_MIND_P_TEXT, "\"valid\"" },
+                { "groups", TN_MIND_P_INT, "1" } } },
   { "cross_entropy", "mean of -log softmax at the label of each row", lower_binary, TN_OP_CROSS_ENTROPY,
     .count = 2, .params = { { "logits", TN_MIND_P_TENSOR, NULL }, { "labels", TN_MIND_P_INDICES, NULL } } },
   { "dot", "sum of products of two vectors", lower_binary, TN_OP_DOT, .count = 2,

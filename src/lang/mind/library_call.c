@@ -100,12 +100,14 @@ static void forget_int(tn_mind_call *l, int index) {
   const char *name = l->entry->params[index].name;
   const tn_mind_node *node = l->given[index].node;
   bool place = strcmp(name, "i") == 0, size = strcmp(name, "n") == 0;
+  bool divides = strcmp(name, "groups") == 0 || strcmp(name, "heads") == 0;
   bool along = l->entry->op == TN_OP_SLICE && index > 1;
   bool dimension = size && node && node->kind == TN_MIND_NAME && node->name.dimension; /* eye(N) */
   if (dimension) l->args[index].symbol = node->name.name;
   l->unknown |= !place && !along && !dimension;
   l->unknown_place |= along;
   if (size) l->args[index].integer = 2;
+  if (divides) l->args[index].integer = 1;
   if (along) l->args[index].integer = index == 2 ? 0 : 1;
 }
 
