@@ -14,8 +14,11 @@ static tn_value plus(const tn_ad_node *node, tn_value a, tn_value b) {
   return b == TN_NO_VALUE ? a : tn_ad_binary(node, TN_OP_ADD, a, b);
 }
 
-static tn_value times(const tn_ad_node *node, tn_op op, tn_value x, tn_value y) {
-  return x == TN_NO_VALUE || y == TN_NO_VALUE ? TN_NO_VALUE : tn_ad_binary(node, op, x, y);
+/* The node's operation, of two operands, of these. */
+static tn_value times(const tn_ad_node *node, tn_value x, tn_value y) {
+  const tn_value in[] = { x, y };
+  if (x == TN_NO_VALUE || y == TN_NO_VALUE) return TN_NO_VALUE;
+  return tn_build(node->builder, node->op, in, 2, node->attrs);
 }
 
 /* f(x) is linear: its tangent is f(t). */
@@ -79,8 +82,8 @@ bool tn_ad_jvp_sub(const tn_ad_node *node, const tn_value *tangents, tn_value *t
 
 /* tx op y + x op ty. The products have the result's shape already. */
 bool tn_ad_jvp_bilinear(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent) {
-  tn_value left = times(node, node->op, tangents[0], node->in[1]);
-  tn_value right = times(node, node->op, node->in[0], tangents[1]);
+  tn_value left = times(node, tangents[0], node->in[1]);
+  tn_value right = times(node, node->in[0], tangents[1]);
   *tangent = plus(node, left, right);
   return tn_ad_done(node);
 }

@@ -1,4 +1,5 @@
-/* ad/products.c: derivatives of matmul, attention, layer_norm and cross_entropy. */
+/* ad/products.c: derivatives of matmul, depth-wise convolution, attention, layer_norm and
+ * cross_entropy. */
 #include "ad/internal.h"
 
 /* ---- matmul ---- */
@@ -24,6 +25,41 @@ bool tn_ad_vjp_matmul(const tn_ad_node *node, tn_value gradient, tn_value *grads
     tn_value product = tn_build_matmul(builder, tn_build_swap_last(builder, node->in[0]), gradient);
     grads[1] = tn_build_sum_to(builder, product, &y);
   }
+  return tn_ad_done(node);
+}
+
+/* ---- depth-wise convolution ---- */
+
+/* One of the three operations, with the windows of the node; `image` is NULL, or the shape of the result. */
+static tn_value with_windows(const tn_ad_node *node, tn_op op, tn_value a, tn_value b,
+                             const tn_shape *image) {
+  const tn_value in[] = { a, b };
+  tn_attrs attrs = *node->attrs;
+  attrs.shape = image ? *image : TN_SCALAR_SHAPE;
+  return tn_build(node->builder, op, in, 2, &attrs);
+}
+
+/* All three are linear in both operands, and the gradients of each are the other two. */
+bool tn_ad_vjp_depthwise(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
+  tn_shape image = tn_ad_type(node, 0).shape;
+  const tn_value *in = node->in;
+  if (node->wanted[0]) grads[0] = with_windows(node, TN_OP_DEPTHWISE_IMAGE, gradient, in[1], &image);
+  if (node->wanted[1]) grads[1] = with_windows(node, TN_OP_DEPTHWISE_WEIGHTS, in[0], gradient, NULL);
+  return tn_ad_done(node);
+}
+
+bool tn_ad_vjp_depthwise_image(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
+  const tn_value *in = node->in;
+  if (node->wanted[0]) grads[0] = with_windows(node, TN_OP_DEPTHWISE, gradient, in[1], NULL);
+  if (node->wanted[1]) grads[1] = with_windows(node, TN_OP_DEPTHWISE_WEIGHTS, gradient, in[0], NULL);
+  return tn_ad_done(node);
+}
+
+bool tn_ad_vjp_depthwise_weights(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
+  tn_shape image = tn_ad_type(node, 0).shape;
+  const tn_value *in = node->in;
+  if (node->wanted[0]) grads[0] = with_windows(node, TN_OP_DEPTHWISE_IMAGE, in[1], gradient, &image);
+  if (node->wanted[1]) grads[1] = with_windows(node, TN_OP_DEPTHWISE, in[0], gradient, NULL);
   return tn_ad_done(node);
 }
 

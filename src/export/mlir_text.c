@@ -354,9 +354,12 @@ static tn_str says_itself(tn_mlir *m, const tn_node *node, int axis) {
 #define shape_scatter_add   shape_first
 #define shape_row_update    shape_first
 #define shape_layer_norm    shape_first
-#define shape_layer_norm_grad says_itself /* written in parts */
-#define shape_attention       says_itself
-#define shape_attention_grad  says_itself
+#define shape_layer_norm_grad   says_itself /* written in parts, as those that follow */
+#define shape_attention         says_itself
+#define shape_attention_grad    says_itself
+#define shape_depthwise         says_itself
+#define shape_depthwise_image   says_itself
+#define shape_depthwise_weights says_itself
 
 /* By the rule that gives the operation its shape. */
 static tn_str (*const lengths[TN_OP_COUNT])(tn_mlir *m, const tn_node *node, int axis) = {

@@ -275,6 +275,23 @@ bool tn_onnx_patches(tn_onnx *w, tn_value value) {
   return true;
 }
 
+/* Conv has the channels before the sides, and runtimes know it for f32 only. */
+bool tn_onnx_depthwise(tn_onnx *w, tn_value value) {
+  static const int32_t channels_second[] = { 0, 3, 1, 2 }, channels_last[] = { 0, 2, 3, 1 };
+  static const int32_t outputs_first[] = { 3, 2, 0, 1 };
+  const tn_node *node = tn_graph_node(w->graph, value);
+  const tn_attrs *a = node->attrs;
+  int64_t channels = tn_graph_type(w->graph, node->in[0])->shape.dim[3];
+  int64_t pads[] = { a->low[0], a->low[1], a->high[0], a->high[1] };
+  if (node->type.dtype != TN_F32 || channels < 1) return tn_onnx_parts(w, value);
+  tn_str x = permuted(w, w->values[node->in[0]], channels_second, 4);
+  tn_str kernel = permuted(w, w->values[node->in[1]], outputs_first, 4);
+  tn_onnx_attr_int(w, "group", channels);
+  tn_onnx_attr_ints(w, "strides", a->step, 2);
+  tn_onnx_attr_ints(w, "pads", pads, 4);
+  return give(w, value, permuted(w, TN_ONNX_OP(w, "Conv", x, kernel), channels_last, 4));
+}
+
 bool tn_onnx_transpose(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   return give(w, value, permuted(w, w->values[node->in[0]], node->attrs->axes, node->type.shape.rank));

@@ -3,7 +3,10 @@
  * Each window is a row of the patches, so that the fma chain of matmul runs over the rows, columns and
  * channels of a window, ascending. The rows of all images are one matrix. With groups there is such a
  * product for each group: the channels of a group are images of their own, so a chain runs over these
- * channels alone, in the same order. */
+ * channels alone, in the same order.
+ *
+ * With as many groups as channels it is one operation, depthwise, which has fast kernels for f32, as
+ * have its two gradients; these are their parts. Other dtypes use the parts. */
 #include "graph/internal.h"
 
 static bool refuse(const tn_expand_args *args, const char *wanted, int64_t got) {
@@ -96,61 +99,133 @@ static tn_value convolve(const tn_expand_args *args, const tn_attrs *windows) {
 
 /* ---- with groups ---- */
 
-static int64_t product_if_known(int64_t a, int64_t b) {
-  tn_shape both = tn_shape_make(2, a, b);
-  int64_t count = tn_shape_count(&both);
-  return count < 0 ? TN_DIM_UNKNOWN : count;
+static tn_shape shape_of(const tn_builder *builder, tn_value x) { return tn_build_type(builder, x)->shape; }
+
+static int64_t count_if_known(const int64_t *lengths, int count) {
+  tn_shape shape = tn_shape_of(lengths, count);
+  int64_t product = tn_shape_count(&shape);
+  return product < 0 ? TN_DIM_UNKNOWN : product;
 }
 
 /* x: [n, h, w, groups * c] to [groups * n, h, w, c] */
 static tn_value split_images(tn_builder *builder, tn_value x, int64_t groups) {
   static const int groups_first[] = { 3, 0, 1, 2, 4 };
-  tn_shape shape = tn_build_type(builder, x)->shape;
+  tn_shape shape = shape_of(builder, x);
   int64_t channels = shape.dim[3] / groups;
   tn_shape split = tn_shape_make(5, shape.dim[0], shape.dim[1], shape.dim[2], groups, channels);
   tn_value apart = tn_build_transpose(builder, tn_build_reshape(builder, x, &split), groups_first);
-  shape.dim[0] = product_if_known(groups, shape.dim[0]);
+  shape.dim[0] = count_if_known((const int64_t[]){ groups, shape.dim[0] }, 2);
   shape.dim[3] = channels;
   return tn_build_reshape(builder, apart, &shape);
 }
 
+/* x: [groups * n, h, w, c] to `shape`: [n, h, w, groups * c] */
+static tn_value join_images(tn_builder *builder, tn_value x, int64_t groups, const tn_shape *shape) {
+  static const int groups_within[] = { 1, 2, 3, 0, 4 };
+  tn_shape split =
+      tn_shape_make(5, groups, shape->dim[0], shape->dim[1], shape->dim[2], shape->dim[3] / groups);
+  tn_value apart = tn_build_transpose(builder, tn_build_reshape(builder, x, &split), groups_within);
+  return tn_build_reshape(builder, apart, shape);
+}
+
+/* x: [groups * images, h, w, d] to [groups, images * h * w, d] */
+static tn_value split_rows(tn_builder *builder, tn_value x, int64_t groups, int64_t images) {
+  if (x == TN_ERROR_VALUE) return x;
+  tn_shape shape = shape_of(builder, x);
+  shape.dim[0] = images;
+  tn_shape rows = tn_shape_make(3, groups, count_if_known(shape.dim, 3), shape.dim[3]);
+  return tn_build_reshape(builder, x, &rows);
+}
+
 /* w: [kh, kw, c, groups * o] to [groups, kh * kw * c, o] */
-static tn_value split_kernel(tn_builder *builder, tn_value w, int64_t groups, int64_t length) {
+static tn_value split_kernel(tn_builder *builder, tn_value w, int64_t groups) {
   static const int groups_first[] = { 1, 0, 2 };
-  tn_shape split = tn_shape_make(3, length, groups, tn_build_type(builder, w)->shape.dim[3] / groups);
+  tn_shape shape = shape_of(builder, w);
+  int64_t length = shape.dim[0] * shape.dim[1] * shape.dim[2];
+  tn_shape split = tn_shape_make(3, length, groups, shape.dim[3] / groups);
   return tn_build_transpose(builder, tn_build_reshape(builder, w, &split), groups_first);
 }
 
-/* y: [groups, n * oh * ow, o] to [n, oh, ow, groups * o] */
-static tn_value join_results(tn_builder *builder, tn_value y, const tn_shape *result) {
+/* y: [groups, rows, o] to `shape`, the last axis of which is groups * o */
+static tn_value join_rows(tn_builder *builder, tn_value y, const tn_shape *shape) {
   static const int groups_within[] = { 1, 0, 2 };
   if (y == TN_ERROR_VALUE) return TN_ERROR_VALUE;
-  return tn_build_reshape(builder, tn_build_transpose(builder, y, groups_within), result);
+  return tn_build_reshape(builder, tn_build_transpose(builder, y, groups_within), shape);
 }
 
-static tn_value convolve_groups(const tn_expand_args *args, const tn_attrs *windows) {
+/* x: [n, h, w, c], w: [kh, kw, c / groups, o] */
+static tn_value convolve_groups(const tn_expand_args *args, int64_t groups, const tn_attrs *windows) {
   tn_builder *builder = args->builder;
-  int64_t groups = (int64_t)args->attrs->index;
-  tn_value images = split_images(builder, args->in[0], groups);
-  tn_value patches = tn_build(builder, TN_OP_PATCHES, &images, 1, windows);
+  int64_t images = args->types[0].shape.dim[0];
+  tn_value split = split_images(builder, args->in[0], groups);
+  tn_value patches = tn_build(builder, TN_OP_PATCHES, &split, 1, windows);
   if (patches == TN_ERROR_VALUE) return TN_ERROR_VALUE;
-  tn_shape result = tn_build_type(builder, patches)->shape; /* [groups * n, oh, ow, kh*kw*c] */
-  int64_t length = result.dim[3];
-  result.dim[0] = args->types[0].shape.dim[0];
+  tn_shape result = shape_of(builder, patches);
+  result.dim[0] = images;
   result.dim[3] = args->types[1].shape.dim[3];
-  tn_shape places = tn_shape_of(result.dim, 3);
-  int64_t count = tn_shape_count(&places);
-  tn_shape split = tn_shape_make(3, groups, count < 0 ? TN_DIM_UNKNOWN : count, length);
-  tn_value rows = tn_build_reshape(builder, patches, &split);
-  tn_value kernel = split_kernel(builder, args->in[1], groups, length);
-  return join_results(builder, tn_build_matmul(builder, rows, kernel), &result);
+  tn_value rows = split_rows(builder, patches, groups, images);
+  tn_value kernel = split_kernel(builder, args->in[1], groups);
+  return join_rows(builder, tn_build_matmul(builder, rows, kernel), &result);
 }
 
 tn_value tn_expand_conv2d(const tn_expand_args *args) {
   tn_attrs windows = { 0 };
-  bool grouped = args->attrs->index != 1;
-  if (!check_ranks(args) || !(grouped ? check_groups(args) : check_channels(args)) ||
+  int64_t groups = (int64_t)args->attrs->index;
+  if (!check_ranks(args) || !(groups == 1 ? check_channels(args) : check_groups(args)) ||
       !find_windows(args, &windows))
     return TN_ERROR_VALUE;
-  return grouped ? convolve_groups(args, &windows) : convolve(args, &windows);
+  if (groups == 1) return convolve(args, &windows);
+  bool depthwise = groups == args->types[0].shape.dim[3] && args->types[0].dtype == TN_F32;
+  if (depthwise) return tn_build(args->builder, TN_OP_DEPTHWISE, args->in, 2, &windows);
+  return convolve_groups(args, groups, &windows);
+}
+
+/* ---- depth-wise: a group for each channel of the image ---- */
+
+/* Where there is no channel, one group of none. */
+static bool find_channels(const tn_expand_args *args, int64_t channels, int64_t *groups) {
+  *groups = channels > 0 ? channels : 1;
+  return tn_dim_is_known(channels) || refuse(args, "a known number of channels", channels);
+}
+
+tn_value tn_expand_depthwise(const tn_expand_args *args) {
+  int64_t groups;
+  if (!find_channels(args, args->types[0].shape.dim[3], &groups)) return TN_ERROR_VALUE;
+  return convolve_groups(args, groups, args->attrs);
+}
+
+/* g: [n, oh, ow, o], w: [kh, kw, 1, o] */
+tn_value tn_expand_depthwise_image(const tn_expand_args *args) {
+  tn_builder *builder = args->builder;
+  tn_shape image = args->attrs->shape, slopes = args->types[0].shape;
+  tn_attrs windows = *args->attrs;
+  int64_t groups;
+  if (!find_channels(args, image.dim[3], &groups)) return TN_ERROR_VALUE;
+  int64_t images = slopes.dim[0];
+  tn_value rows = split_rows(builder, split_images(builder, args->in[0], groups), groups, images);
+  tn_value kernel = split_kernel(builder, args->in[1], groups);
+  tn_value product = tn_build_matmul(builder, rows, tn_build_swap_last(builder, kernel));
+  slopes.dim[0] = windows.shape.dim[0] = count_if_known((const int64_t[]){ groups, images }, 2);
+  slopes.dim[3] = (int64_t)windows.window[0] * windows.window[1] * (image.dim[3] / groups);
+  windows.shape.dim[3] = image.dim[3] / groups;
+  product = tn_build_reshape(builder, product, &slopes);
+  image.dim[0] = images;
+  return join_images(builder, tn_build(builder, TN_OP_FOLD, &product, 1, &windows), groups, &image);
+}
+
+/* x: [n, h, w, c], g: [n, oh, ow, o] */
+tn_value tn_expand_depthwise_weights(const tn_expand_args *args) {
+  tn_builder *builder = args->builder;
+  const tn_shape *slopes = &args->types[1].shape;
+  int64_t groups;
+  if (!find_channels(args, args->types[0].shape.dim[3], &groups)) return TN_ERROR_VALUE;
+  tn_shape result =
+      tn_shape_make(4, args->attrs->window[0], args->attrs->window[1], 1, slopes->dim[3]);
+  tn_value images = split_images(builder, args->in[0], groups);
+  tn_value patches = tn_build(builder, TN_OP_PATCHES, &images, 1, args->attrs);
+  tn_value windows = split_rows(builder, patches, groups, slopes->dim[0]);
+  tn_value columns = tn_build_swap_last(builder, windows);
+  tn_value split = split_images(builder, args->in[1], groups);
+  tn_value rows = split_rows(builder, split, groups, slopes->dim[0]);
+  return join_rows(builder, tn_build_matmul(builder, columns, rows), &result);
 }

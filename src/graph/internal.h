@@ -28,5 +28,8 @@ tn_value tn_expand_layer_norm_grad(const tn_expand_args *args);
 tn_value tn_expand_attention(const tn_expand_args *args);
 tn_value tn_expand_attention_grad(const tn_expand_args *args);
 tn_value tn_expand_conv2d(const tn_expand_args *args);
+tn_value tn_expand_depthwise(const tn_expand_args *args);
+tn_value tn_expand_depthwise_image(const tn_expand_args *args);
+tn_value tn_expand_depthwise_weights(const tn_expand_args *args);
 
 #endif

@@ -15,7 +15,7 @@
 /* low, high and step have no count: they extend to the last axis with a value that is not the
  * default. Normalised slices have a step everywhere; windows are always pairs. */
 static int extent(tn_op op, const tn_attrs *attrs) {
-  if (op == TN_OP_PATCHES || op == TN_OP_FOLD || op == TN_OP_CONV2D) return 2;
+  if (tn_op_sig_of(op)->attrs & (TN_ATTR_WINDOW | TN_ATTR_SAME)) return 2;
   int count = TN_RANK_LIMIT;
   while (count && !attrs->low[count - 1] && !attrs->high[count - 1] && !attrs->step[count - 1]) count--;
   return count;

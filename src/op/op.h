@@ -54,7 +54,7 @@ typedef enum {
   TN_ATTR_LOW = 1 << 5,        /* slice: start;  pad: before;  windows: padding before (2) */
   TN_ATTR_HIGH = 1 << 6,       /* slice: end (exclusive); pad: after; windows: padding after (2) */
   TN_ATTR_STEP = 1 << 7,       /* slice: step; pad: between; windows: stride (2) */
-  TN_ATTR_WINDOW = 1 << 8,     /* patches and fold: height and width */
+  TN_ATTR_WINDOW = 1 << 8,     /* patches, fold, depthwise: height and width */
   TN_ATTR_NUMBER = 1 << 9,
   TN_ATTR_INDEX = 1 << 10,
   TN_ATTR_NAME = 1 << 11,

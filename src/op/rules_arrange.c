@@ -257,3 +257,73 @@ bool tn_op_shape_fold(const tn_op_args *args, tn_type *out) {
   out->shape = image;
   return true;
 }
+
+/* ---- depth-wise convolution: every channel of an image has windows and weights of its own ---- */
+
+static bool check_outputs(const tn_op_args *args, int64_t channels, int64_t outputs) {
+  bool divide = !tn_dim_is_known(channels) || !tn_dim_is_known(outputs) || channels == outputs ||
+                (channels > 0 && outputs % channels == 0);
+  return divide || tn_op_fail_argument(args, "channels that divide the outputs", channels);
+}
+
+/* *windows: [n, oh, ow, kh * kw * c] of an image [n, h, w, c]; the operand is [n, oh, ow, o], where c divides
+ * o. */
+static bool check_slopes(const tn_op_args *args, const tn_shape *image, const tn_shape *windows,
+                         int operand) {
+  tn_shape expected = *windows, joined;
+  int64_t outputs = args->in[operand].shape.dim[3];
+  int dimension;
+  expected.dim[3] = outputs;
+  if (!tn_shape_join(&args->in[operand].shape, &expected, &joined, &dimension))
+    return shape_fault(args, &expected, dimension, "these are not the windows of the image");
+  return check_outputs(args, image->dim[3], outputs);
+}
+
+/* The operand is [kh, kw, 1, o]. */
+static bool check_weights(const tn_op_args *args, int64_t outputs, int operand) {
+  tn_shape expected = tn_shape_make(4, args->attrs->window[0], args->attrs->window[1], 1, outputs), joined;
+  int dimension;
+  return tn_shape_join(&args->in[operand].shape, &expected, &joined, &dimension) ||
+         shape_fault(args, &expected, dimension, "weights are of the window, for each output");
+}
+
+static bool check_depthwise(const tn_op_args *args) {
+  return tn_op_check_rank(args, 0, 4) && tn_op_check_rank(args, 1, 4) && check_window(args);
+}
+
+/* x: [n, h, w, c], w: [kh, kw, 1, o]; the result: [n, oh, ow, o] */
+bool tn_op_shape_depthwise(const tn_op_args *args, tn_type *out) {
+  tn_shape windows;
+  if (!check_depthwise(args) || !patches_of(args, &args->in[0].shape, &windows)) return false;
+  windows.dim[3] = args->in[1].shape.dim[3];
+  if (!check_weights(args, windows.dim[3], 1) ||
+      !check_outputs(args, args->in[0].shape.dim[3], windows.dim[3]))
+    return false;
+  out->shape = windows;
+  return true;
+}
+
+/* g: [n, oh, ow, o], w: [kh, kw, 1, o]; the result: the attribute `shape`, [n, h, w, c] */
+bool tn_op_shape_depthwise_image(const tn_op_args *args, tn_type *out) {
+  tn_shape windows, image = args->attrs->shape;
+  if (!check_depthwise(args)) return false;
+  if (image.rank != 4) return tn_op_fail_argument(args, "a shape of 4 dimensions", image.rank);
+  if (image.dim[0] == TN_DIM_UNKNOWN) image.dim[0] = args->in[0].shape.dim[0];
+  if (!patches_of(args, &image, &windows) || !check_slopes(args, &image, &windows, 0) ||
+      !check_weights(args, args->in[0].shape.dim[3], 1))
+    return false;
+  out->shape = image;
+  return true;
+}
+
+/* x: [n, h, w, c], g: [n, oh, ow, o]; the result: [kh, kw, 1, o] */
+bool tn_op_shape_depthwise_weights(const tn_op_args *args, tn_type *out) {
+  const tn_shape *image = &args->in[0].shape;
+  const tn_attrs *attrs = args->attrs;
+  tn_shape windows;
+  if (!check_depthwise(args) || !patches_of(args, image, &windows) ||
+      !check_slopes(args, image, &windows, 1))
+    return false;
+  out->shape = tn_shape_make(4, attrs->window[0], attrs->window[1], 1, args->in[1].shape.dim[3]);
+  return true;
+}

@@ -99,7 +99,8 @@ static bool keeps_rows(const division *d, const tn_node *node, tn_value result) 
     case TN_ROWS_PADDED: return attrs->low[0] == 0 && attrs->high[0] == 0 && attrs->step[0] == 0;
     case TN_ROWS_NAMED:
       return attrs->axis == 0 && d->known[node->in[0]] == SAME && shape_of(d->whole, node->in[1])->rank > 0;
-    case TN_ROWS_WINDOWS: return blocks_match(d, node, result, 0);
+    case TN_ROWS_WINDOWS:
+      return blocks_match(d, node, result, 0) && (node->count == 1 || d->known[node->in[1]] == SAME);
     case TN_ROWS_PRODUCT: return matmul_keeps_rows(d, node, result);
   }
   return false;

@@ -102,4 +102,5 @@ void make_layer_norm_grad(op_case *c);
 void make_cross_entropy(op_case *c);
 void make_matmul(op_case *c);
 void make_attention(op_case *c);
+void make_depthwise(op_case *c);
 #endif

@@ -68,7 +68,8 @@ static bool mlir_lacks(tn_op op) {
 }
 
 static bool onnx_lacks(tn_op op) {
-  static const tn_op all[] = { TN_OP_ROW_UPDATE, TN_OP_FUSED, TN_OP_FOLD, TN_OP_CUMPROD };
+  static const tn_op all[] = { TN_OP_ROW_UPDATE, TN_OP_FUSED, TN_OP_FOLD, TN_OP_DEPTHWISE_IMAGE,
+                               TN_OP_CUMPROD };
   return is_among(op, all, sizeof all / sizeof *all);
 }
 

@@ -38,6 +38,9 @@ static const generator special[TN_OP_COUNT] = {
   [TN_OP_MATMUL] = { make_matmul, 560 },
   [TN_OP_ATTENTION] = { make_attention, 160 },
   [TN_OP_ATTENTION_GRAD] = { make_attention, 160 },
+  [TN_OP_DEPTHWISE] = { make_depthwise, 160 },
+  [TN_OP_DEPTHWISE_IMAGE] = { make_depthwise, 160 },
+  [TN_OP_DEPTHWISE_WEIGHTS] = { make_depthwise, 160 },
 };
 
 /* Elementwise operations of one and two operands need none: the table says all there is to know. */

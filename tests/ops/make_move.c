@@ -180,3 +180,18 @@ void make_fold(op_case *c) {
   c->attrs.shape = image;
   add_operand(c, dtype_of(c, TN_NUMBERS), &patches, one_in(c, 4) ? ANY_VALUES : SMALL_VALUES, 0);
 }
+
+/* Two of an image, what is made of its windows, and weights; the operation gives the third. */
+void make_depthwise(op_case *c) {
+  tn_shape image = any_windows(c);
+  int64_t each = one_in(c, 3) ? 1 + below(c, 3) : 1;
+  tn_shape outputs = tn_shape_make(4, image.dim[0], places(&c->attrs, image.dim[1], 0),
+                                   places(&c->attrs, image.dim[2], 1), image.dim[3] * each);
+  tn_shape weights = tn_shape_make(4, c->attrs.window[0], c->attrs.window[1], 1, outputs.dim[3]);
+  tn_dtype dtype = one_in(c, 2) ? TN_F32 : dtype_of(c, TN_NUMBERS);
+  contents what = one_in(c, 4) ? ANY_VALUES : SMALL_VALUES;
+  c->contiguous = one_in(c, 2);
+  if (c->op == TN_OP_DEPTHWISE_IMAGE) c->attrs.shape = image;
+  add_operand(c, dtype, c->op == TN_OP_DEPTHWISE_IMAGE ? &outputs : &image, what, 0);
+  add_operand(c, dtype, c->op == TN_OP_DEPTHWISE_WEIGHTS ? &outputs : &weights, what, 0);
+}

@@ -219,6 +219,23 @@ static void make_conv2d(slope *s) {
                        groups * (int64_t)(1 + below(s, 2))));
 }
 
+static void make_depthwise(slope *s) {
+  tn_attrs *a = &s->attrs;
+  tn_shape image = any_image(s), outputs = image;
+  for (int side = 0; side < 2; side++) {
+    a->window[side] = 1 + (int32_t)below(s, 2);
+    a->step[side] = 1 + below(s, 2);
+    a->low[side] = below(s, 2), a->high[side] = below(s, 2);
+    int64_t room = image.dim[1 + side] + a->low[side] + a->high[side] - a->window[side];
+    outputs.dim[1 + side] = room / a->step[side] + 1;
+  }
+  outputs.dim[3] *= (int64_t)(1 + below(s, 2));
+  tn_shape weights = tn_shape_make(4, a->window[0], a->window[1], 1, outputs.dim[3]);
+  if (s->op == TN_OP_DEPTHWISE_IMAGE) a->shape = image;
+  add(s, s->op == TN_OP_DEPTHWISE_IMAGE ? outputs : image);
+  add(s, s->op == TN_OP_DEPTHWISE_WEIGHTS ? outputs : weights);
+}
+
 /* ---- along axes ---- */
 static void make_reduction(slope *s) {
   tn_shape shape = any_shape(s, 0, 3);
@@ -343,6 +360,8 @@ static const slope_maker special[TN_OP_COUNT] = {
   [TN_OP_MEAN_POOL_TIME] = make_mean_pool_time,
   [TN_OP_MSE_LOSS] = make_mse_loss, [TN_OP_MATMUL] = make_matmul, [TN_OP_LINEAR] = make_linear,
   [TN_OP_DOT] = make_dot, [TN_OP_ATTENTION] = make_attention, [TN_OP_ATTENTION_GRAD] = make_attention,
+  [TN_OP_DEPTHWISE] = make_depthwise, [TN_OP_DEPTHWISE_IMAGE] = make_depthwise,
+  [TN_OP_DEPTHWISE_WEIGHTS] = make_depthwise,
 };
 
 slope_maker slope_maker_of(tn_op op) {

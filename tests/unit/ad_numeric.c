@@ -147,6 +147,20 @@ static tn_value f_conv_groups(tn_builder *b, const tn_value *x) {
   return op2(b, TN_OP_CONV2D, x[0], x[1], (tn_attrs){ .step = { 2, 1 }, .same = true, .index = 2 });
 }
 
+#define WINDOWS .window = { 2, 2 }, .low = { 1, 0 }, .high = { 0, 1 }, .step = { 1, 2 }
+
+static tn_value f_depthwise(tn_builder *b, const tn_value *x) {
+  return op2(b, TN_OP_DEPTHWISE, x[0], x[1], (tn_attrs){ WINDOWS });
+}
+
+static tn_value f_depthwise_image(tn_builder *b, const tn_value *x) {
+  return op2(b, TN_OP_DEPTHWISE_IMAGE, x[0], x[1], (tn_attrs){ WINDOWS, .shape = { 4, { 1, 3, 3, 2 } } });
+}
+
+static tn_value f_depthwise_weights(tn_builder *b, const tn_value *x) {
+  return op2(b, TN_OP_DEPTHWISE_WEIGHTS, x[0], x[1], (tn_attrs){ WINDOWS });
+}
+
 #define REDUCE(name, op, ...)                                                                                \
   static tn_value f_##name(tn_builder *b, const tn_value *x) {                                               \
     tn_value y = tn_build_binary(b, TN_OP_MUL, x[0], x[0]);                                                  \
@@ -297,6 +311,9 @@ static const numeric_case cases[] = {
   { "patches", { S(1, 3, 3, 2) }, 1, -2, 2, f_patches },
   { "fold", { S(1, 2, 2, 8) }, 1, -2, 2, f_fold },
   { "conv2d", { S(1, 3, 3, 2), S(2, 2, 2, 2) }, 2, -2, 2, f_conv },
+  { "depthwise", { S(1, 3, 3, 2), S(2, 2, 1, 4) }, 2, -2, 2, f_depthwise },
+  { "depthwise_image", { S(1, 3, 2, 4), S(2, 2, 1, 4) }, 2, -2, 2, f_depthwise_image },
+  { "depthwise_weights", { S(1, 3, 3, 2), S(1, 3, 2, 4) }, 2, -2, 2, f_depthwise_weights },
   { "conv2d of groups", { S(1, 3, 3, 4), S(2, 2, 2, 2) }, 2, -2, 2, f_conv_groups },
   { "sum", { S(2, 3, 2) }, 1, -2, 2, f_sum },
   { "sum with keepdims", { S(2, 3, 2) }, 1, -2, 2, f_sum_keep },

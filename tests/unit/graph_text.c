@@ -91,6 +91,12 @@ static const struct {
     "%y = fill {dtype=f32, shape=[3], number=1} %v = layer_norm %x, %y, %y {number=0.00001}" },
   { TN_OP_LAYER_NORM_GRAD,
     "%y = fill {dtype=f32, shape=[3], number=1} %v = layer_norm_grad %x, %y, %x {number=0.00001}" },
+  { TN_OP_DEPTHWISE, "%k = fill {dtype=f32, shape=[3, 3, 1, 6], number=0.5} "
+                     "%v = depthwise %img, %k {window=[3, 3], low=[0, 1], high=[0, 1], step=[2, 1]}" },
+  { TN_OP_DEPTHWISE_IMAGE, "%k = fill {dtype=f32, shape=[2, 2, 1, 6], number=0.5} "
+                           "%g = depthwise %img, %k {window=[2, 2]} "
+                           "%v = depthwise_image %g, %k {shape=[2, 5, 6, 3], window=[2, 2]}" },
+  { TN_OP_DEPTHWISE_WEIGHTS, "%v = depthwise_weights %img, %img {window=[1, 1]}" },
   { TN_OP_ATTENTION, "%v = attention %x, %x, %x {index=3}" },
   { TN_OP_ATTENTION_GRAD, "%v = attention_grad %w, %w, %w, %w {index=2, causal=true}" },
   { TN_OP_LINEAR, "%y = transpose %x %v = linear %x, %y %z = linear %y, %x, %s0" },

@@ -1,7 +1,7 @@
 /* backend/cuda/cuda.c: the back end for NVIDIA cards.
  *
  *   kernels/       what runs on the card, in plain C: PTX by clang, host functions for tests
- *   elementwise.c, matmul.c, windows.c, move.c, reduce.c, rows.c, attention.c
+ *   elementwise.c, matmul.c, windows.c, move.c, reduce.c, rows.c, attention.c, depthwise.c
  *                  the kernels of the table: they turn a call into launches
  *   views.c        views and launches
  *   driver.c       libcuda, found at run time

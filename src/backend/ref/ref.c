@@ -13,6 +13,7 @@
  *   layer_norm.c   layer_norm and its gradient
  *   matmul.c       matmul
  *   attention.c    attention and its gradient
+ *   depthwise.c    depth-wise convolution and its gradients
  *
  * The scalars they are made of are in op/scalar.c. */
 #include "backend/ref/internal.h"

@@ -59,7 +59,7 @@ tn_kernel TN_CPU_NAME(choose)(const tn_kernel_call *call, tn_arena *arena, const
  * yet: only types, strides, attributes and threads are read. */
 #define TN_CPU_SCRATCH(X)                                                                                    \
   X(elementwise) X(fused) X(softmax) X(log_softmax) X(layer_norm) X(cross_entropy) X(matmul) X(row_update) \
-  X(attention) X(attention_grad) X(layer_norm_grad)
+  X(attention) X(attention_grad) X(layer_norm_grad) X(depthwise) X(depthwise_image) X(depthwise_weights)
 #define TN_CPU_DECLARE(name) size_t TN_CPU_NAME(name##_scratch)(const tn_kernel_call *call);
 TN_CPU_SCRATCH(TN_CPU_DECLARE)
 #undef TN_CPU_DECLARE

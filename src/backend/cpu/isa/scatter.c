@@ -4,6 +4,7 @@
  * The order of additions to an element is part of the operation, so threads divide the result: each
  * reads everything that is to be added, in order, and adds what belongs to its part. */
 #include "backend/cpu/isa/index.h"
+#include "backend/cpu/isa/windows.h"
 #include "backend/cpu/iterator.h"
 
 /* ---- adding one run of elements ---- */
@@ -464,14 +465,6 @@ static void fold_window(const fold_job *job, int64_t n, int64_t h, int64_t oh, i
 }
 
 /* ---- f32 without gaps: every pixel takes what covers it, and is written once ---- */
-/* The windows begin..end-1 that cover place `at` of an axis. */
-static void covering(int64_t at, int64_t low, int64_t step, int64_t window, int64_t windows, int64_t *begin,
-                     int64_t *end) {
-  int64_t last = at + low, first = last - window + 1;
-  *begin = first <= 0 ? 0 : (first + step - 1) / step;
-  *end = tn_cpu_min(last / step + 1, windows);
-}
-
 typedef struct {
   const float *first;            /* of the first window that covers the pixel, its element there */
   int64_t rows, columns;         /* windows that cover it */
@@ -493,16 +486,16 @@ static void fold_line(const tn_kernel_call *call, int64_t n, int64_t h) {
   const tn_view *x = &call->in[0], *out = call->out;
   const tn_attrs *attrs = call->attrs;
   int64_t channels = out->dim[3], columns = attrs->window[1], size = x->dim[3];
-  int64_t oh, oh_end, ow, ow_end;
-  covering(h, attrs->low[0], attrs->step[0], attrs->window[0], x->dim[1], &oh, &oh_end);
+  windows_cover down = windows_covering(h, attrs->low[0], attrs->step[0], attrs->window[0], x->dim[1]);
   float *to = (float *)out->data + (n * out->dim[1] + h) * out->dim[2] * channels;
-  cover at = { .rows = oh_end - oh,
+  cover at = { .rows = down.end - down.begin,
                .next_row = x->dim[2] * size - attrs->step[0] * columns * channels,
                .next_column = size - attrs->step[1] * channels };
   for (int64_t w = 0; w < out->dim[2] && !(w % 64 == 63 && tn_stop_asked(call->stop)); w++, to += channels) {
-    covering(w, attrs->low[1], attrs->step[1], columns, x->dim[2], &ow, &ow_end);
-    int64_t row = h + attrs->low[0] - oh * attrs->step[0], column = w + attrs->low[1] - ow * attrs->step[1];
-    at.columns = ow_end - ow;
+    windows_cover across = windows_covering(w, attrs->low[1], attrs->step[1], columns, x->dim[2]);
+    int64_t oh = down.begin, row = h + attrs->low[0] - oh * attrs->step[0];
+    int64_t ow = across.begin, column = w + attrs->low[1] - ow * attrs->step[1];
+    at.columns = across.end - ow;
     if (at.rows <= 0 || at.columns <= 0) {
       memset(to, 0, (size_t)channels * sizeof *to);
       continue;

@@ -1,7 +1,7 @@
 /* backend/cpu/isa/windows.h: images whose windows are multiplied, as both ways of doing that see them.
  *
  * windows.c goes along lines, for windows of 3 or 4 columns at every place; window_tiles.c has a register
- * tile for all others. */
+ * tile for all others; depthwise.c has windows of one channel. */
 #ifndef TN_BACKEND_CPU_WINDOWS_H
 #define TN_BACKEND_CPU_WINDOWS_H
 
@@ -71,6 +71,17 @@ static inline const float *windows_lines(const windows_job *job, int64_t image, 
     memset(room + left + pixels, 0, (size_t)(job->line - left - pixels) * sizeof *room);
   }
   return room - count * job->line;
+}
+
+/* The windows begin..end-1 that cover place `at` of an axis; none, if end is not after begin. */
+typedef struct {
+  int64_t begin, end;
+} windows_cover;
+
+static inline windows_cover windows_covering(int64_t at, int64_t low, int64_t step, int64_t window,
+                                             int64_t windows) {
+  int64_t last = at + low, first = last - window + 1;
+  return (windows_cover){ first <= 0 ? 0 : (first + step - 1) / step, tn_cpu_min(last / step + 1, windows) };
 }
 
 /* Nanoseconds on one thread. */

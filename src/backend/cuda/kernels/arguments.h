@@ -206,6 +206,16 @@ typedef struct {
   int64_t count;                /* elements of the result */
 } card_window_arguments;
 
+/* Of depth-wise convolution; one of the three operands is the result. */
+typedef struct {
+  card_start start;
+  card_operand image, outputs, weights; /* [n, h, w, c], [n, oh, ow, o], [kh, kw, 1, o], strides in bytes */
+  int64_t image_dim[4], outputs_dim[4];
+  int64_t step[2], low[2], window[2];
+  int64_t each;                 /* outputs of a channel */
+  int64_t count;                /* elements of the result */
+} card_depthwise_arguments;
+
 /* ---- reducing ---- */
 typedef enum { CARD_ADD, CARD_MUL, CARD_MAX, CARD_MIN } card_join_kind;
 
