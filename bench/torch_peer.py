@@ -267,16 +267,16 @@ def backward_of(loss, leaves):
     return step
 
 
-def conv(images, size, channels, outputs, stride, form):
+def conv(images, size, channels, outputs, stride, form, groups=1):
     # [n, c, h, w]; `last` is the layout in which channels are contiguous, as tern's are
-    x, w = uniform(images, channels, size, size), uniform(outputs, channels, 3, 3) * 0.447
+    x, w = uniform(images, channels, size, size), uniform(outputs, channels // groups, 3, 3) * 0.447
     target = uniform(images, outputs, size // stride, size // stride)
     if form == "last":
         x, w, target = (t.contiguous(memory_format=torch.channels_last) for t in (x, w, target))
     leaf(x), leaf(w)
 
     def loss(x, w):
-        return F.mse_loss(F.conv2d(x, w, padding=1, stride=stride), target)
+        return F.mse_loss(F.conv2d(x, w, padding=1, stride=stride, groups=groups), target)
     if form == "compile":
         loss = torch.compile(loss)
     return backward_of(lambda: loss(x, w), (x, w))
@@ -333,6 +333,8 @@ WORKLOADS = {
     "conv2d": lambda form: conv(32, 28, 8, 16, 1, form),
     "conv2d_wide": lambda form: conv(8, 28, 64, 64, 1, form),
     "conv2d_strided": lambda form: conv(8, 56, 64, 128, 2, form),
+    "depthwise": lambda form: conv(8, 28, 128, 128, 1, form, groups=128),
+    "depthwise_strided": lambda form: conv(8, 28, 128, 128, 2, form, groups=128),
     "gpt_small": lambda form: gpt(4, 128, 4, 64, 12, form),
     "gpt_large": lambda form: gpt(6, 384, 6, 256, 4, form),
     "gpt_token": lambda form: generation(6, 384, 6, 256, 100, 200, form),
