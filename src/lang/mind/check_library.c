@@ -118,7 +118,7 @@ static void forget_sizes(const tn_mind_call *l, tn_mind_type *type) {
 }
 
 /* A stand-in may not fit where the integer that it stands for does. */
-static bool may_fit(const tn_mind_call *l, const tn_fault *fault) {
+static TN_OWN_FRAME bool may_fit(const tn_mind_call *l, const tn_fault *fault) {
   int rank = fault->left.shape.rank;
   if (!l->unknown && !l->unknown_place) return false;
   switch (fault->kind) {

@@ -96,7 +96,7 @@ static bool read_int(tn_mind_call *l, tn_mind_operand *arg, int64_t *out, bool *
 }
 
 /* The place does not matter for the shape; everything else does. */
-static void forget_int(tn_mind_call *l, int index) {
+static TN_OWN_FRAME void forget_int(tn_mind_call *l, int index) {
   const char *name = l->entry->params[index].name;
   const tn_mind_node *node = l->given[index].node;
   bool place = strcmp(name, "i") == 0, size = strcmp(name, "n") == 0;
