@@ -204,6 +204,7 @@ static void every_kernel_gives_the_bits_of_plain_loops(void **state) {
     { 1, 4, 4, 16, 1, 2, 2, 2, 2, { 3, 3 }, { 4, 4 } },   /* windows that are zeros alone */
     { 1, 2, 1, 3, 1, 2, 1, 1, 1, { 0, 0 }, { 0, 0 } },    /* one window */
     { 3, 20, 20, 48, 1, 3, 3, 1, 1, { 1, 1 }, { 1, 1 } }, /* enough for threads */
+    { 4, 40, 40, 8, 1, 3, 3, 1, 1, { 1, 1 }, { 1, 1 } },  /* for several threads, in few channels */
     { 2, 40, 60, 40, 1, 3, 3, 1, 1, { 1, 1 }, { 1, 1 } }, /* images in bands */
     { 0, 5, 5, 4, 1, 3, 3, 1, 1, { 1, 1 }, { 1, 1 } },    /* no image: the weights' gradient is 0 */
   };

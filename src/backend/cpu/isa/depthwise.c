@@ -7,7 +7,8 @@
  *   depthwise          places of a line of the result, whose sums are in registers;
  *   depthwise_image    pixels of a line that are alike: the same places of as many windows cover them;
  *   depthwise_weights  places of a window, whose sums stay in registers while some lines of an image pass by,
- *                      and in the result between these. Threads have channels of their own.
+ *                      and in the result between these. Threads have channels of their own, or rows of the
+ *                      windows.
  *
  * The zeros around an image are multiplied like other numbers, for zero times infinity is NaN: some lines at
  * a time are copied together with them. An image with several outputs for a channel is written once for each,
@@ -26,6 +27,7 @@ typedef struct {
   const float *in[2];    /* contiguous */
   int64_t each;          /* depthwise_image: outputs of a channel, which are apart; else 1 */
   int64_t lines, bands;  /* lines of windows at a time, and how often in an image */
+  tn_cpu_grid grid;      /* depthwise_weights: rows of the windows and channels, cut for the threads */
   size_t arranged, room; /* bytes of scratch: operands that were copied, and lines for each thread */
 } job;
 
@@ -319,8 +321,13 @@ static const float *bring_lines(const windows_job *w, int64_t image, int64_t fir
   return room;
 }
 
-/* For all places of a window, some channels of some lines of slopes. */
-static void gather_band(const job *j, gather *g, int64_t channels) {
+/* What a thread looks after: rows of the windows and channels. */
+typedef struct {
+  int64_t row, row_end, channel, channel_end;
+} share;
+
+/* For the places of a share's rows: some lines of slopes. */
+static void gather_band(const job *j, gather *g, const share *own) {
   const windows_job *w = &j->image;
   const float *pixel = g->pixel;
   float *out = g->out;
@@ -328,37 +335,48 @@ static void gather_band(const job *j, gather *g, int64_t channels) {
   int64_t most = (w->columns + pieces - 1) / pieces;
   for (int64_t column = 0, columns; column < w->columns; column += columns) {
     columns = tn_cpu_min(most, w->columns - column);
-    for (int64_t row = 0, rows; row < w->rows; row += rows) {
-      bool several = w->rows - row >= forms[columns].rows;
+    for (int64_t row = own->row, rows; row < own->row_end; row += rows) {
+      bool several = own->row_end - row >= forms[columns].rows;
       rows = several ? forms[columns].rows : 1;
       g->pixel = pixel + row * g->row + column * g->column;
       g->out = out + row * g->out_row + column * g->out_column;
-      (several ? forms[columns].several : forms[columns].one)(g, channels);
+      (several ? forms[columns].several : forms[columns].one)(g, own->channel_end - own->channel);
     }
+  }
+}
+
+static void gather_lines(const job *j, const share *own, float *room) {
+  const windows_job *w = &j->image;
+  int64_t channels = own->channel_end - own->channel, across = w->copied ? channels : w->channels;
+  int64_t line = w->line / w->channels * across, units = w->images * j->bands;
+  gather g = { .width = w->out_width, .row = line, .column = across, .pixel_line = w->step * line };
+  g.pixel_across = w->across * across;
+  g.slope_across = w->channels, g.slope_line = w->out_width * w->channels;
+  g.out_row = w->columns * w->channels, g.out_column = w->channels;
+  for (int64_t unit = 0; unit < units && !tn_stop_asked(w->call->stop); unit++) {
+    int64_t image = unit / j->bands, y = unit % j->bands * j->lines, first = y * w->step;
+    g.lines = tn_cpu_min(j->lines, w->out_height - y);
+    g.pixel = w->copied ? bring_lines(w, image, first, windows_lines_for(w, g.lines), own->channel, channels,
+                                      room)
+                        : windows_lines(w, image, first, 0, NULL) + own->channel;
+    g.slopes = j->in[1] + (image * w->out_height + y) * g.slope_line + own->channel;
+    g.out = (float *)w->call->out->data + own->channel;
+    g.first = unit == 0, g.last = unit == units - 1;
+    gather_band(j, &g, own);
   }
 }
 
 static void gather_share(void *context, const tn_cpu_part *part) {
   const job *j = context;
-  const windows_job *w = &j->image;
-  int64_t begin, end, units = w->images * j->bands;
-  tn_cpu_share(w->channels, TN_LANES, part, &begin, &end);
-  int64_t channels = end - begin, across = w->copied ? channels : w->channels;
-  int64_t line = w->line / w->channels * across;
-  gather g = { .width = w->out_width, .row = line, .column = across, .pixel_line = w->step * line };
-  g.pixel_across = w->across * across;
-  g.slope_across = w->channels, g.slope_line = w->out_width * w->channels;
-  g.out_row = w->columns * w->channels, g.out_column = w->channels;
-  for (int64_t unit = 0; unit < units && channels > 0 && !tn_stop_asked(w->call->stop); unit++) {
-    int64_t image = unit / j->bands, y = unit % j->bands * j->lines, first = y * w->step;
-    g.lines = tn_cpu_min(j->lines, w->out_height - y);
-    g.pixel = w->copied ? bring_lines(w, image, first, windows_lines_for(w, g.lines), begin, channels,
-                                      room_of(j, part))
-                        : windows_lines(w, image, first, 0, NULL) + begin;
-    g.slopes = j->in[1] + (image * w->out_height + y) * g.slope_line + begin;
-    g.out = (float *)w->call->out->data + begin;
-    g.first = unit == 0, g.last = unit == units - 1;
-    gather_band(j, &g, channels);
+  int64_t begin, end;
+  tn_cpu_share((int64_t)j->grid.rows * j->grid.columns, 1, part, &begin, &end);
+  for (int64_t cell = begin; cell < end; cell++) {
+    tn_cpu_part down = { .number = (int)cell / j->grid.columns, .count = j->grid.rows };
+    tn_cpu_part beside = { .number = (int)cell % j->grid.columns, .count = j->grid.columns };
+    share own;
+    tn_cpu_share(j->image.rows, 1, &down, &own.row, &own.row_end);
+    tn_cpu_share(j->image.channels, TN_LANES, &beside, &own.channel, &own.channel_end);
+    if (own.row < own.row_end && own.channel < own.channel_end) gather_lines(j, &own, room_of(j, part));
   }
 }
 
@@ -417,22 +435,23 @@ static int64_t units_of(const job *j) {
   return w->images * (is_image_gradient(w->call) ? w->height : j->bands);
 }
 
-static void run_fast(const tn_kernel_call *call, tn_cpu_job share) {
+static void run_fast(const tn_kernel_call *call, tn_cpu_job work) {
   job j = job_of(call);
   double cost = cost_of(&j);
   int threads = tn_cpu_threads_for(cost, call->threads);
-  if (call->op != TN_OP_DEPTHWISE_WEIGHTS)
-    tn_cpu_run_evenly(call, threads, units_of(&j), cost, share, &j);
-  else if (units_of(&j) == 0)
-    tn_cpu_clear(call, call->out);
-  else
-    tn_cpu_parallel(call, threads, cost, share, &j);
+  if (call->op != TN_OP_DEPTHWISE_WEIGHTS) {
+    tn_cpu_run_evenly(call, threads, units_of(&j), cost, work, &j);
+    return;
+  }
+  if (units_of(&j) == 0) tn_cpu_clear(call, call->out);
+  j.grid = tn_cpu_grid_for(threads, j.image.rows, 1, j.image.channels, TN_LANES);
+  tn_cpu_parallel(call, j.grid.rows * j.grid.columns, cost, work, &j);
 }
 
-static bool run(const tn_kernel_call *call, tn_cpu_job share, element_rule element_at) {
+static bool run(const tn_kernel_call *call, tn_cpu_job work, element_rule element_at) {
   if (tn_cpu_elements(call->out) == 0) return true;
   if (is_fast(call)) {
-    run_fast(call, share);
+    run_fast(call, work);
     return true;
   }
   any_job any = { call, element_at };
