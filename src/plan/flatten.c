@@ -45,8 +45,18 @@ static bool has_both(const flattening *f, int i) {
     case TN_ROWS_OFF_LAST: return tn_step_view(f->plan, f->step, i)->rank == f->rank;
     case TN_ROWS_PRODUCT: return i == 0;
     case TN_ROWS_NAMED: return i == 1;
-    default: return true;
+    case TN_ROWS_OFF_AXIS:
+    case TN_ROWS_OFF_AXES: return true;
+    case TN_ROWS_NONE: /* these are left as they are */
+    case TN_ROWS_JOINED:
+    case TN_ROWS_RESHAPED:
+    case TN_ROWS_PERMUTED:
+    case TN_ROWS_STRETCHED:
+    case TN_ROWS_SLICED:
+    case TN_ROWS_PADDED:
+    case TN_ROWS_WINDOWS: return false;
   }
+  return false;
 }
 
 /* An operand that is broadcast is the same for all rows if it has none of their axes. */
