@@ -40,6 +40,11 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$groups" ] || groups=$every
+case $tern in /*) ;; *) tern=$root/$tern ;; esac
+case $groups in
+  *once* | *threads* | *isa* | *passes* | *rows* | *resume*)
+    [ -x "$tern" ] || { echo "tools/test_bits.sh: $tern is not there; run make, or name one in TERN" >&2; exit 2; } ;;
+esac
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
