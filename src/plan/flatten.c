@@ -39,24 +39,12 @@ static bool is_by_rows(const flattening *f, const tn_view *view) {
 /* Whether an operand, or the result, has the two axes in front. Operands of elementwise operations and of
  * those on the last axis are broadcast: their axes are counted from the last. */
 static bool has_both(const flattening *f, int i) {
+  tn_op_rows rows = tn_op_rows_of(f->step->call.op);
   if (i == f->step->call.count) return true;
-  switch (tn_op_rows_of(f->step->call.op)) {
-    case TN_ROWS_ALIGNED:
-    case TN_ROWS_OFF_LAST: return tn_step_view(f->plan, f->step, i)->rank == f->rank;
-    case TN_ROWS_PRODUCT: return i == 0;
-    case TN_ROWS_NAMED: return i == 1;
-    case TN_ROWS_OFF_AXIS:
-    case TN_ROWS_OFF_AXES: return true;
-    case TN_ROWS_NONE: /* these are left as they are */
-    case TN_ROWS_JOINED:
-    case TN_ROWS_RESHAPED:
-    case TN_ROWS_PERMUTED:
-    case TN_ROWS_STRETCHED:
-    case TN_ROWS_SLICED:
-    case TN_ROWS_PADDED:
-    case TN_ROWS_WINDOWS: return false;
-  }
-  return false;
+  if (rows == TN_ROWS_ALIGNED || rows == TN_ROWS_OFF_LAST)
+    return tn_step_view(f->plan, f->step, i)->rank == f->rank;
+  if (rows == TN_ROWS_PRODUCT) return i == 0;
+  return rows != TN_ROWS_NAMED || i == 1;
 }
 
 /* An operand that is broadcast is the same for all rows if it has none of their axes. */
