@@ -31,17 +31,6 @@ typedef struct {
   size_t arranged, room; /* bytes of scratch: operands that were copied, and lines for each thread */
 } job;
 
-TN_ALWAYS_INLINE VF load_some(const float *from, int part) {
-  return part == TN_LANES ? vf_load(from) : vf_load_part(from, part);
-}
-
-TN_ALWAYS_INLINE void store_some(float *to, VF v, int part) {
-  if (part == TN_LANES)
-    vf_store(to, v);
-  else
-    vf_store_part(to, v, part);
-}
-
 /* ---- operands ---- */
 
 /* [..., channels] as [..., channels, each]: every channel so often. */
@@ -114,13 +103,13 @@ TN_ALWAYS_INLINE void sweep_tile(const sweep *s, const float *line, float *out, 
   for (int64_t row = 0; row < s->rows; row++) {
     const float *pixel = line + row * s->down + c;
     for (int64_t column = 0; column < s->columns; column++, pixel += s->channels, weights += s->channels) {
-      VF weight = load_some(weights, part);
+      VF weight = tn_load_some(weights, part);
       TN_UNROLL for (int p = 0; p < places; p++) sum[p] =
-          vf_fma(load_some(pixel + p * s->across, part), weight, sum[p]);
+          vf_fma(tn_load_some(pixel + p * s->across, part), weight, sum[p]);
     }
   }
   TN_UNROLL for (int p = 0; p < places; p++)
-      store_some(out + p * s->channels + c, vf_canonical(sum[p]), part);
+      tn_store_some(out + p * s->channels + c, vf_canonical(sum[p]), part);
 }
 
 TN_ALWAYS_INLINE void sweep_places(const sweep *s, int64_t place, int places) {
@@ -178,14 +167,14 @@ TN_ALWAYS_INLINE void add_tile(const adding *a, int64_t c, int pixels, int part)
       VF share[PLACES];
       TN_UNROLL for (int p = 0; p < pixels; p++) share[p] = vf_set(0.0f);
       for (int64_t e = 0; e < a->each; e++, slopes += a->slopes_apart) {
-        VF weight = load_some(weights + e * a->weights_apart, part);
+        VF weight = tn_load_some(weights + e * a->weights_apart, part);
         TN_UNROLL for (int p = 0; p < pixels; p++) share[p] =
-            vf_fma(load_some(slopes + p * a->channels, part), weight, share[p]);
+            vf_fma(tn_load_some(slopes + p * a->channels, part), weight, share[p]);
       }
       TN_UNROLL for (int p = 0; p < pixels; p++) sum[p] = sum[p] + share[p];
     }
   TN_UNROLL for (int p = 0; p < pixels; p++)
-      store_some(a->out + p * a->across + c, vf_canonical(sum[p]), part);
+      tn_store_some(a->out + p * a->across + c, vf_canonical(sum[p]), part);
 }
 
 TN_ALWAYS_INLINE void add_pixels(const adding *a, int pixels) {
@@ -268,17 +257,18 @@ TN_ALWAYS_INLINE void gather_tile(const gather *g, int64_t c, int rows, int colu
   VF sum[PLACES_MOST];
   float *out = g->out + c;
   TN_UNROLL for (int i = 0; i < rows * columns; i++) sum[i] =
-      g->first ? vf_set(0.0f) : load_some(out + i / columns * g->out_row + i % columns * g->out_column, part);
+      g->first ? vf_set(0.0f)
+               : tn_load_some(out + i / columns * g->out_row + i % columns * g->out_column, part);
   for (int64_t y = 0; y < g->lines; y++) {
     const float *pixel = g->pixel + y * g->pixel_line + c, *slopes = g->slopes + y * g->slope_line + c;
     for (int64_t x = 0; x < g->width; x++, pixel += g->pixel_across, slopes += g->slope_across) {
-      VF slope = load_some(slopes, part);
+      VF slope = tn_load_some(slopes, part);
       TN_UNROLL for (int i = 0; i < rows * columns; i++) sum[i] =
-          vf_fma(load_some(pixel + i / columns * g->row + i % columns * g->column, part), slope, sum[i]);
+          vf_fma(tn_load_some(pixel + i / columns * g->row + i % columns * g->column, part), slope, sum[i]);
     }
   }
   TN_UNROLL for (int i = 0; i < rows * columns; i++)
-      store_some(out + i / columns * g->out_row + i % columns * g->out_column,
+      tn_store_some(out + i / columns * g->out_row + i % columns * g->out_column,
                  g->last ? vf_canonical(sum[i]) : sum[i], part);
 }
 

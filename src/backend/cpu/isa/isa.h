@@ -65,6 +65,17 @@ TN_CPU_SCRATCH(TN_CPU_DECLARE)
 #undef TN_CPU_DECLARE
 
 /* ---- small tools ---- */
+/* The first `count` lanes, which are mostly all of them: then without a mask. */
+static inline VF tn_load_some(const float *from, int count) {
+  return count == TN_LANES ? vf_load(from) : vf_load_part(from, count);
+}
+static inline void tn_store_some(float *to, VF v, int count) {
+  if (count == TN_LANES)
+    vf_store(to, v);
+  else
+    vf_store_part(to, v, count);
+}
+
 /* The loop that follows has no order: iterations may touch the same place only when it is the
  * same index, as an operation that writes over its operand does. */
 #if defined(__clang__)

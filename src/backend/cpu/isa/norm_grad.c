@@ -52,17 +52,6 @@ typedef struct {
 /* What a pass adds up. */
 typedef enum { ELEMENTS, SQUARES, SLOPES, RESULTS } pass;
 
-TN_ALWAYS_INLINE VF load(const float *p, int left) {
-  return left == TN_LANES ? vf_load(p) : vf_load_part(p, left);
-}
-
-TN_ALWAYS_INLINE void store(float *p, VF v, int left) {
-  if (left == TN_LANES)
-    vf_store(p, v);
-  else
-    vf_store_part(p, v, left);
-}
-
 /* e / spread; a quick one loses the sign of e = -0. */
 TN_ALWAYS_INLINE VF over_spread(const row *r, VF e, bool quick) {
   return quick ? tn_quotient(e, r->spread, r->inverse) : e / r->spread;
@@ -83,27 +72,27 @@ TN_ALWAYS_INLINE VM is_odd(VF h) {
 
 /* h (y / s); adds the row to the sums over rows. */
 TN_ALWAYS_INLINE VF slope_at(const row *r, int64_t at, int left, bool quick, VM *odd) {
-  VF g = load(r->g + at, left), h = g * load(r->gamma + at, left);
-  VF y = over_spread(r, load(r->x + at, left) - r->mean, quick);
-  store(r->by_beta + at, load(r->by_beta + at, left) + g, left);
-  store(r->by_gamma + at, load(r->by_gamma + at, left) + g * y, left);
+  VF g = tn_load_some(r->g + at, left), h = g * tn_load_some(r->gamma + at, left);
+  VF y = over_spread(r, tn_load_some(r->x + at, left) - r->mean, quick);
+  tn_store_some(r->by_beta + at, tn_load_some(r->by_beta + at, left) + g, left);
+  tn_store_some(r->by_gamma + at, tn_load_some(r->by_gamma + at, left) + g * y, left);
   *odd = vm_or(*odd, is_odd(h));
   return h * over_spread(r, y, quick);
 }
 
 TN_ALWAYS_INLINE VF gradient_at(const row *r, int64_t at, int left, bool quick) {
-  VF from_square = r->slope * (load(r->x + at, left) - r->mean);
-  VF h = load(r->g + at, left) * load(r->gamma + at, left);
+  VF from_square = r->slope * (tn_load_some(r->x + at, left) - r->mean);
+  VF h = tn_load_some(r->g + at, left) * tn_load_some(r->gamma + at, left);
   VF result = signed_over_spread(r, h, quick) + from_square + from_square;
-  store(r->out + at, vf_canonical(result), left);
+  tn_store_some(r->out + at, vf_canonical(result), left);
   return result;
 }
 
 TN_ALWAYS_INLINE VF term_at(const row *r, pass which, int64_t at, int left, bool quick, VM *odd) {
-  if (which == ELEMENTS) return load(r->x + at, left);
+  if (which == ELEMENTS) return tn_load_some(r->x + at, left);
   if (which == SLOPES) return slope_at(r, at, left, quick, odd);
   if (which == RESULTS) return gradient_at(r, at, left, quick);
-  VF c = load(r->x + at, left) - r->mean;
+  VF c = tn_load_some(r->x + at, left) - r->mean;
   return c * c;
 }
 

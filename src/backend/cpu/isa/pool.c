@@ -22,10 +22,6 @@ TN_ALWAYS_INLINE const float *row_at(const float *rows, int64_t step, const void
   return rows + t * step;
 }
 
-TN_ALWAYS_INLINE VF load(const float *from, int left) {
-  return left == TN_LANES ? vf_load(from) : vf_load_part(from, left);
-}
-
 /* The sum of n <= TN_SUM_CHUNK rows, `left` columns of each; of `ahead` columns more will be wanted soon. */
 TN_ALWAYS_INLINE VF sum_rows(const float *rows, int64_t step, const void *index, numbering by, int64_t n,
                              int left, int64_t ahead) {
@@ -35,18 +31,18 @@ TN_ALWAYS_INLINE VF sum_rows(const float *rows, int64_t step, const void *index,
     if (l >= n) continue;
     const float *row = row_at(rows, step, index, by, l);
     for (int64_t c = TN_LANES; c < ahead; c += 16) TN_PREFETCH(row + c);
-    lane[l] = load(row, left);
+    lane[l] = tn_load_some(row, left);
   }
   int64_t t = TN_SUM_LANES;
   for (; t + TN_SUM_LANES <= n; t += TN_SUM_LANES) {
     TN_UNROLL for (int l = 0; l < TN_SUM_LANES; l++) {
       const float *row = row_at(rows, step, index, by, t + l);
       for (int64_t c = TN_LANES; c < ahead; c += 16) TN_PREFETCH(row + c);
-      lane[l] = lane[l] + load(row, left);
+      lane[l] = lane[l] + tn_load_some(row, left);
     }
   }
   TN_UNROLL for (int l = 0; l < TN_SUM_LANES; l++) if (t + l < n) lane[l] =
-      lane[l] + load(row_at(rows, step, index, by, t + l), left);
+      lane[l] + tn_load_some(row_at(rows, step, index, by, t + l), left);
   TN_UNROLL for (int k = TN_SUM_LANES / 2; k > 0; k /= 2)
       TN_UNROLL for (int l = 0; l < TN_SUM_LANES / 2; l++) if (l < k) lane[l] = lane[l] + lane[l + k];
   return lane[0];

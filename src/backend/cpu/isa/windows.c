@@ -20,17 +20,6 @@
 #define COLUMNS_MOST 4
 #define LINES_MOST   (SUMS / 3)
 
-static inline VF load_some(const float *from, int part) {
-  return part == TN_LANES ? vf_load(from) : vf_load_part(from, part);
-}
-
-static inline void store_some(float *to, VF v, int part) {
-  if (part == TN_LANES)
-    vf_store(to, v);
-  else
-    vf_store_part(to, v, part);
-}
-
 static int part_of(const windows_job *job, int64_t vector) {
   return (int)tn_cpu_min(job->outputs - vector * TN_LANES, TN_LANES);
 }
@@ -58,7 +47,7 @@ TN_ALWAYS_INLINE void sweep_lines(const sweep *s, int lines, int columns) {
     bool begun = !s->first && x < s->width;
     const float *w = s->weights;
     TN_UNROLL for (int r = 0; r < lines; r++) sum[r][0] =
-        begun ? load_some(s->out[r] + x * s->apart, s->part) : vf_set(0.0f);
+        begun ? tn_load_some(s->out[r] + x * s->apart, s->part) : vf_set(0.0f);
     for (int64_t c = 0; c < s->channels; c++, w += TN_LANES) {
       VF weight[COLUMNS_MOST];
       TN_UNROLL for (int k = 0; k < columns; k++) weight[k] = vf_load(w + k * s->channels * TN_LANES);
@@ -71,7 +60,7 @@ TN_ALWAYS_INLINE void sweep_lines(const sweep *s, int lines, int columns) {
       VF done = sum[r][columns - 1];
       TN_UNROLL for (int k = columns - 1; k > 0; k--) sum[r][k] = sum[r][k - 1];
       if (x >= columns - 1)
-        store_some(s->out[r] + (x - columns + 1) * s->apart, s->last ? vf_canonical(done) : done, s->part);
+        tn_store_some(s->out[r] + (x - columns + 1) * s->apart, s->last ? vf_canonical(done) : done, s->part);
     }
   }
 }
@@ -112,15 +101,15 @@ TN_ALWAYS_INLINE void gather_image(const gather *g, int pairs, int columns) {
   TN_UNROLL for (int k = 0; k < columns; k++) {
     slope[k] = vf_set(0.0f);
     TN_UNROLL for (int q = 0; q < pairs; q++) sum[k][q] =
-        g->first ? vf_set(0.0f) : load_some(g->out[q] + k * g->next, g->part);
+        g->first ? vf_set(0.0f) : tn_load_some(g->out[q] + k * g->next, g->part);
   }
   for (int64_t y = 0; y < g->height; y++, from += g->width * g->apart) {
     TN_UNROLL for (int x = 0; x < columns - 1; x++) {
-      next_slope(slope, load_some(from + x * g->apart, g->part), columns);
+      next_slope(slope, tn_load_some(from + x * g->apart, g->part), columns);
       add_place(sum, slope, pixel, x * g->channels, pairs, 0, x);
     }
     for (int64_t x = columns - 1; x < g->width; x++) {
-      next_slope(slope, load_some(from + x * g->apart, g->part), columns);
+      next_slope(slope, tn_load_some(from + x * g->apart, g->part), columns);
       add_place(sum, slope, pixel, x * g->channels, pairs, 0, columns - 1);
     }
     TN_UNROLL for (int k = 1; k < columns; k++) {
@@ -130,7 +119,7 @@ TN_ALWAYS_INLINE void gather_image(const gather *g, int pairs, int columns) {
     TN_UNROLL for (int q = 0; q < pairs; q++) pixel[q] += g->down;
   }
   TN_UNROLL for (int k = 0; k < columns; k++) TN_UNROLL for (int q = 0; q < pairs; q++)
-      store_some(g->out[q] + k * g->next, g->last ? vf_canonical(sum[k][q]) : sum[k][q], g->part);
+      tn_store_some(g->out[q] + k * g->next, g->last ? vf_canonical(sum[k][q]) : sum[k][q], g->part);
 }
 
 /* ---- as many at a time as there are registers for, and half as many ---- */
