@@ -175,6 +175,26 @@ static bool few_columns_or_steps(op_case *c) {
   return true;
 }
 
+/* A weight's gradient over many samples, whose rows lie side by side and are packed on the way: over one block
+ * of steps and several, over a number of steps that is no multiple of those packed at a time, under packed
+ * columns and columns read where they are. */
+static bool many_rows_side_by_side(op_case *c) {
+  static const struct {
+    int number;
+    int64_t m, k, n;
+  } cases[] = { { 16, 64, 131, 96 }, { 24, 528, 128, 112 }, { 32, 96, 1000, 50 }, { 80, 1064, 400, 48 } };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    if (cases[i].number != c->number) continue;
+    tn_shape x = tn_shape_make(2, cases[i].k, cases[i].m), y = tn_shape_make(2, cases[i].k, cases[i].n);
+    c->contiguous = true;
+    add_operand(c, TN_F32, &x, SMALL_VALUES, 0);
+    add_operand(c, TN_F32, &y, SMALL_VALUES, 0);
+    c->in[0].view = tn_view_permute(&c->in[0].view, (int[]){ 1, 0 });
+    return true;
+  }
+  return false;
+}
+
 /* Batches of fewer products than threads, which are cut into bands of rows. */
 static void few_large_products(op_case *c, tn_shape *leading, int64_t *m, int64_t *k, int64_t *n) {
   if (c->number % 80 != 72) return;
@@ -184,7 +204,7 @@ static void few_large_products(op_case *c, tn_shape *leading, int64_t *m, int64_
 
 void make_matmul(op_case *c) {
   int64_t m, k, n;
-  if (few_columns_or_steps(c)) return;
+  if (few_columns_or_steps(c) || many_rows_side_by_side(c)) return;
   matmul_lengths(c, &m, &k, &n);
   matmul_without_gaps(c, &m, &k, &n);
   tn_shape leading = { .rank = one_in(c, 2) ? 0 : 1 + below(c, 2) };

@@ -29,10 +29,13 @@ typedef enum {
   NEARBY,  /* columns are in a cache further away: prefetched ASKED_STEPS before they are read */
   KEEPING, /* the same, and puts them down on the way */
   ASIDE,   /* results go to their place while the next tile is being made */
-  TURNING, /* packs the rows of the tile below */
+  TURNING, /* packs the rows of the tile below, whose steps are contiguous */
+  LIFTING, /* packs the rows of the tile below, which lie side by side */
 } tile_way;
 
 #define ASKED_STEPS 7
+#define LIFT_STEPS  16     /* of rows side by side that are packed at a time */
+#define LIFT_FROM   128    /* steps: with fewer, tiles that pack take as long as packing beforehand */
 #define FIRST_BYTES 24576  /* that stay in a first-level cache beside other things */
 #define NEAR_BYTES  393216 /* that stay in a second-level cache beside other things */
 #define NEAR_STEPS  256    /* in a block, of columns that are read where they are and prefetched */
