@@ -1,4 +1,6 @@
 /* tests/ops/make_move.c: cases of operations that move and accumulate elements. */
+#include <math.h>
+
 #include "case.h"
 
 #define BUDGET 6000
@@ -131,10 +133,10 @@ void make_row_update(op_case *c) {
   tn_shape x = table_shape(c, &ignored), index = index_shape(c), scalar = TN_SCALAR_SHAPE;
   if (is_big(c)) index = tn_shape_make(1, (int64_t)(300 + below(c, 300)));
   tn_dtype dtype = dtype_of(c, TN_FLOATS);
-  if (c->number % 3 == 1) { /* wide rows that are named often; then many rows of which few are named */
-    bool few = c->number % 2 == 1;
-    uint64_t rows = few ? 1000 + below(c, 500) : 1 + below(c, 30);
-    x = tn_shape_make(2, (int64_t)rows, (int64_t)(1 + below(c, 150)));
+  bool odd = c->number % 12 == 4, few = c->number % 2 == 1;
+  if (c->number % 3 == 1) { /* wide rows: many of which few are named, some of both, few that are named often */
+    uint64_t rows = few ? 1000 + below(c, 500) : odd ? 100 : 1 + below(c, 30);
+    x = tn_shape_make(2, (int64_t)rows, one_in(c, 2) ? (int64_t)64 : (int64_t)(1 + below(c, 150)));
     index = tn_shape_make(2, (int64_t)(1 + below(c, 5)), (int64_t)(few ? 3 : 1 + below(c, 40)));
     dtype = TN_F32;
   }
@@ -142,7 +144,12 @@ void make_row_update(op_case *c) {
   add_operand(c, dtype, &x, ANY_VALUES, 0);
   add_index(c, &index, x.dim[0]);
   add_operand(c, dtype, &y, SMALL_VALUES, 0);
+  if (c->number % 3 == 1 && one_in(c, 2)) c->in[2].view.stride[1] = 0; /* places share a slice, as in a mean */
   add_operand(c, dtype, &scalar, one_in(c, 4) ? ANY_VALUES : SMALL_VALUES, 0);
+  if (odd) { /* 0 times infinity is NaN, canonical only if a kernel makes it so */
+    tn_view_set_f64(&c->in[2].view, 0, 0);
+    tn_view_set_f64(&c->in[3].view, 0, INFINITY);
+  }
 }
 
 /* ---- windows ---- */

@@ -1,8 +1,14 @@
-/* backend/cpu/isa/index.h: checks the range of an index, and chooses threads for indexed rows. */
+/* backend/cpu/isa/index.h: what kernels that read rows by an index share: the check of its range, the choice
+ * of threads, the width of rows that have code of their own. */
 #ifndef TN_BACKEND_CPU_INDEX_H
 #define TN_BACKEND_CPU_INDEX_H
 
 #include "backend/cpu/isa/isa.h"
+
+/* Rows of 64 columns are common, and so short that counting takes as long as adding: kernels have code for
+ * them alone. */
+#define TN_COMMON_COLUMNS 64
+#define TN_COMMON_VECTORS (TN_COMMON_COLUMNS / TN_LANES)
 
 /* The largest of elements begin..end-1. Negative ones are the largest when they are read without a sign. */
 static inline uint64_t tn_cpu_largest_index(const tn_view *index, int64_t begin, int64_t end) {

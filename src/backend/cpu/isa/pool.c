@@ -63,6 +63,48 @@ TN_ALWAYS_INLINE void sum_columns_of(const float *rows, int64_t step, const void
 }
 
 /* ---- rows that an index names ---- */
+#define TREE_DEPTH 4 /* of the lanes of a chunk */
+_Static_assert(1 << TREE_DEPTH == TN_SUM_LANES, "lanes are the leaves of a tree");
+
+/* Lane l of n rows of TN_COMMON_COLUMNS; the rows of lane `later` are prefetched. */
+TN_ALWAYS_INLINE void sum_common_lane(const float *rows, int64_t step, const void *index, numbering by,
+                                      int64_t n, int l, int later, VF *sum) {
+  VF all[TN_COMMON_VECTORS];
+  TN_UNROLL for (int v = 0; v < TN_COMMON_VECTORS; v++) all[v] = vf_set(-0.0f);
+  for (int64_t t = l; t < n; t += TN_SUM_LANES) {
+    const float *row = row_at(rows, step, index, by, t);
+    const float *ahead = row_at(rows, step, index, by, tn_cpu_min(t - l + later, n - 1));
+    TN_UNROLL for (int c = 0; c < TN_COMMON_COLUMNS; c += 16) TN_PREFETCH(ahead + c);
+    TN_UNROLL for (int v = 0; v < TN_COMMON_VECTORS; v++) all[v] = all[v] + vf_load(row + v * TN_LANES);
+  }
+  TN_UNROLL for (int v = 0; v < TN_COMMON_VECTORS; v++) sum[v] = all[v];
+}
+
+/* All vectors of a row at once, so that its place is worked out once; and lanes one after another, in the
+ * order in which their tree joins them: a lane is joined to the one before it as soon as both are there. */
+TN_ALWAYS_INLINE void sum_common(const float *rows, int64_t step, const void *index, numbering by, int64_t n,
+                                 bool mean, float *out) {
+  static const int8_t order[TN_SUM_LANES + 1] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15, 15 };
+  VF part[TREE_DEPTH + 1][TN_COMMON_VECTORS];
+  int parts = 0;
+  for (int i = 0; i < TN_SUM_LANES; i++) {
+    sum_common_lane(rows, step, index, by, n, order[i], order[i + 1], part[parts++]);
+    for (int joined = i + 1; joined % 2 == 0; joined /= 2, parts--)
+      TN_UNROLL for (int v = 0; v < TN_COMMON_VECTORS; v++) part[parts - 2][v] =
+          part[parts - 2][v] + part[parts - 1][v];
+  }
+  TN_UNROLL for (int v = 0; v < TN_COMMON_VECTORS; v++)
+      vf_store(out + v * TN_LANES, vf_canonical(mean ? part[0][v] / vf_set((float)n) : part[0][v]));
+}
+
+TN_ALWAYS_INLINE void sum_named(const float *rows, int64_t step, const void *index, numbering by, int64_t n,
+                                int64_t columns, bool mean, float *out) {
+  if (columns == TN_COMMON_COLUMNS)
+    sum_common(rows, step, index, by, n, mean, out);
+  else
+    sum_columns_of(rows, step, index, by, n, columns, mean, out);
+}
+
 /* table: [rows, columns], index: [..., n], out: [..., columns] */
 static void pool_share(void *context, const tn_cpu_part *part) {
   const tn_kernel_call *call = context;
@@ -70,14 +112,13 @@ static void pool_share(void *context, const tn_cpu_part *part) {
   int64_t n = index->dim[index->rank - 1], columns = table->dim[1], begin, end;
   bool mean = call->op == TN_OP_MEAN;
   tn_cpu_share(tn_cpu_elements(index) / n, 1, part, &begin, &end);
+  const int64_t step = table->stride[0];
   for (int64_t o = begin; o < end; o++) {
     float *out = (float *)call->out->data + o * columns;
     if (index->dtype == TN_I32)
-      sum_columns_of(table->data, table->stride[0], (const int32_t *)index->data + o * n, BY_I32, n, columns,
-                     mean, out);
+      sum_named(table->data, step, (const int32_t *)index->data + o * n, BY_I32, n, columns, mean, out);
     else
-      sum_columns_of(table->data, table->stride[0], (const int64_t *)index->data + o * n, BY_I64, n, columns,
-                     mean, out);
+      sum_named(table->data, step, (const int64_t *)index->data + o * n, BY_I64, n, columns, mean, out);
   }
 }
 

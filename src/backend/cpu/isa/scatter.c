@@ -240,30 +240,39 @@ TN_ALWAYS_INLINE void update_vectors(const row_loop *l, int32_t place, int64_t c
   for (int32_t i = place; i >= 0; i = once ? -1 : l->next[i]) {
     const float *slice = l->y + l->from[i] + column;
     TN_UNROLL for (int v = 0; v < vectors - 1; v++) sum[v] = sum[v] + vf_load(slice + v * TN_LANES);
-    sum[vectors - 1] = sum[vectors - 1] + vf_load_part(slice + (vectors - 1) * TN_LANES, left);
+    sum[vectors - 1] = sum[vectors - 1] + tn_load_some(slice + (vectors - 1) * TN_LANES, left);
   }
   TN_UNROLL for (int v = 0; v < vectors - 1; v++)
       vf_store(to + v * TN_LANES, vf_canonical(vf_load(old + v * TN_LANES) - l->scale * sum[v]));
-  VF last = vf_load_part(old + (vectors - 1) * TN_LANES, left) - l->scale * sum[vectors - 1];
-  vf_store_part(to + (vectors - 1) * TN_LANES, vf_canonical(last), left);
+  VF last = tn_load_some(old + (vectors - 1) * TN_LANES, left) - l->scale * sum[vectors - 1];
+  tn_store_some(to + (vectors - 1) * TN_LANES, vf_canonical(last), left);
 }
 
 #define AHEAD 8 /* rows: how far ahead one is prefetched */
+
+static row_loop loop_of(const direct_job *job) {
+  const tn_kernel_call *call = job->call;
+  return (row_loop){ .x = call->in[0].data,
+                     .y = call->in[2].data,
+                     .out = call->out->data,
+                     .x_step = call->in[0].stride[0],
+                     .out_step = call->out->stride[0],
+                     .row = job->row,
+                     .next = job->next,
+                     .from = job->from,
+                     .scale = vf_set(*(const float *)call->in[3].data) };
+}
+
+TN_ALWAYS_INLINE void prefetch_row(const row_loop *l, int32_t place, int64_t columns) {
+  const float *row = l->x + l->row[place] * l->x_step;
+  for (int64_t c = 0; c < columns && c < 256; c += 16) TN_PREFETCH(row + c);
+}
+
 TN_ALWAYS_INLINE void update_rows(const direct_job *job, const int32_t *order, int64_t begin, int64_t end,
                                   bool once, int64_t columns) {
-  const tn_kernel_call *call = job->call;
-  const row_loop l = { .x = call->in[0].data,
-                       .y = call->in[2].data,
-                       .out = call->out->data,
-                       .x_step = call->in[0].stride[0],
-                       .out_step = call->out->stride[0],
-                       .row = job->row,
-                       .next = job->next,
-                       .from = job->from,
-                       .scale = vf_set(*(const float *)call->in[3].data) };
+  const row_loop l = loop_of(job);
   for (int64_t k = begin; k < end; k++) {
-    const float *ahead = l.x + l.row[order[tn_cpu_min(k + AHEAD, end - 1)]] * l.x_step;
-    for (int64_t c = 0; c < columns && c < 256; c += 16) TN_PREFETCH(ahead + c);
+    prefetch_row(&l, order[tn_cpu_min(k + AHEAD, end - 1)], columns);
     int64_t c = 0;
     for (; c + 4 * TN_LANES <= columns; c += 4 * TN_LANES) update_vectors(&l, order[k], c, once, 4, TN_LANES);
     for (; c < columns; c += TN_LANES)
@@ -271,18 +280,46 @@ TN_ALWAYS_INLINE void update_rows(const direct_job *job, const int32_t *order, i
   }
 }
 
-/* Rows of four vectors are common, and so short that counting would take as long as adding. */
+/* out = x - down, a row of TN_COMMON_COLUMNS. One question finds a NaN in any vector: their sum is NaN then,
+ * and seldom else. */
+TN_ALWAYS_INLINE void update_common(float *out, const float *x, const VF *down) {
+  VF row[TN_COMMON_VECTORS];
+  TN_UNROLL for (int v = 0; v < TN_COMMON_VECTORS; v++) row[v] = vf_load(x + v * TN_LANES) - down[v];
+  VF even = row[0], odd = row[1];
+  TN_UNROLL for (int v = 2; v < TN_COMMON_VECTORS; v += 2) even = even + row[v], odd = odd + row[v + 1];
+  if (vm_any(vf_isnan(even + odd)))
+    for (int v = 0; v < TN_COMMON_VECTORS; v++) row[v] = vf_canonical(row[v]);
+  TN_UNROLL for (int v = 0; v < TN_COMMON_VECTORS; v++) vf_store(out + v * TN_LANES, row[v]);
+}
+
+/* The words of a text whose vectors meet in a mean have one gradient: places side by side often add the same
+ * slice, which is multiplied by the scale once. */
+static void update_common_once(const direct_job *job, int64_t begin, int64_t end) {
+  const row_loop l = loop_of(job);
+  for (int64_t k = begin; k < end;) {
+    const int64_t slice = l.from[job->order[k]];
+    VF down[TN_COMMON_VECTORS];
+    TN_UNROLL for (int v = 0; v < TN_COMMON_VECTORS; v++) down[v] =
+        l.scale * (vf_set(0.0f) + vf_load(l.y + slice + v * TN_LANES));
+    for (; k < end && l.from[job->order[k]] == slice; k++) {
+      const int64_t row = l.row[job->order[k]];
+      prefetch_row(&l, job->order[tn_cpu_min(k + AHEAD, end - 1)], TN_COMMON_COLUMNS);
+      update_common(l.out + row * l.out_step, l.x + row * l.x_step, down);
+    }
+  }
+}
+
 static void update_named_once(const direct_job *job, int64_t begin, int64_t end) {
-  if (job->columns == 4 * TN_LANES)
-    update_rows(job, job->order, begin, end, true, 4 * TN_LANES);
+  if (job->columns == TN_COMMON_COLUMNS)
+    update_common_once(job, begin, end);
   else
     update_rows(job, job->order, begin, end, true, job->columns);
 }
 
 static void update_named_often(const direct_job *job, int64_t begin, int64_t end) {
   const int32_t *order = job->order + job->indices - job->often;
-  if (job->columns == 4 * TN_LANES)
-    update_rows(job, order, begin, end, false, 4 * TN_LANES);
+  if (job->columns == TN_COMMON_COLUMNS)
+    update_rows(job, order, begin, end, false, TN_COMMON_COLUMNS);
   else
     update_rows(job, order, begin, end, false, job->columns);
 }
