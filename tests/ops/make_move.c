@@ -134,7 +134,7 @@ void make_row_update(op_case *c) {
   if (is_big(c)) index = tn_shape_make(1, (int64_t)(300 + below(c, 300)));
   tn_dtype dtype = dtype_of(c, TN_FLOATS);
   bool odd = c->number % 12 == 4, few = c->number % 2 == 1;
-  if (c->number % 3 == 1) { /* wide rows: many of which few are named, some of both, few that are named often */
+  if (c->number % 3 == 1) { /* wide rows: many of which few are named, some, and few that are named often */
     uint64_t rows = few ? 1000 + below(c, 500) : odd ? 100 : 1 + below(c, 30);
     x = tn_shape_make(2, (int64_t)rows, one_in(c, 2) ? (int64_t)64 : (int64_t)(1 + below(c, 150)));
     index = tn_shape_make(2, (int64_t)(1 + below(c, 5)), (int64_t)(few ? 3 : 1 + below(c, 40)));
@@ -144,7 +144,7 @@ void make_row_update(op_case *c) {
   add_operand(c, dtype, &x, ANY_VALUES, 0);
   add_index(c, &index, x.dim[0]);
   add_operand(c, dtype, &y, SMALL_VALUES, 0);
-  if (c->number % 3 == 1 && one_in(c, 2)) c->in[2].view.stride[1] = 0; /* places share a slice, as in a mean */
+  if (c->number % 3 == 1 && one_in(c, 2)) c->in[2].view.stride[1] = 0; /* a slice is shared, as in a mean */
   add_operand(c, dtype, &scalar, one_in(c, 4) ? ANY_VALUES : SMALL_VALUES, 0);
   if (odd) { /* 0 times infinity is NaN, canonical only if a kernel makes it so */
     tn_view_set_f64(&c->in[2].view, 0, 0);

@@ -175,9 +175,9 @@ static bool few_columns_or_steps(op_case *c) {
   return true;
 }
 
-/* A weight's gradient over many samples, whose rows lie side by side and are packed on the way: over one block
- * of steps and several, over a number of steps that is no multiple of those packed at a time, under packed
- * columns and columns read where they are. */
+/* A weight's gradient over many samples, whose rows lie side by side and are packed on the way: over one
+ * block of steps and several, over a number of steps that is no multiple of those packed at a time, under
+ * packed columns and columns read where they are. */
 static bool many_rows_side_by_side(op_case *c) {
   static const struct {
     int number;
