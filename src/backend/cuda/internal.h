@@ -81,7 +81,7 @@ typedef struct {
   int blocks;              /* resident on a multiprocessor at a time */
   int room;                /* bytes of shared memory of a block */
   double alone, full;      /* nanoseconds per step of k */
-  double lines;            /* factor on the time when both operands are CARD_LINES */
+  double way[4];           /* factors on the time, by operand layout: rr, ra, ar, aa */
 } tn_card_tile;
 const tn_card_tile *tn_card_tile_at(int index);   /* NULL past the last */
 /* Runs matmul with this tile, for tests and measurements. False: the operands do not suit it. */

@@ -16,10 +16,14 @@
 #define GAP_ANY  8   /* floats after a step of k: tile.inc.h */
 #define GAP_MOST 0
 #define GAP_EACH 0
+#define GAP_NONE 0
+#define GAP_X    4
+#define GAP_Y    4
 static const tn_card_tile tiles[] = {
-#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ALONE, FULL, LINES) \
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, TURNED, BLOCKS, ALONE, FULL, AR, \
+                RA, AA) \
   { #NAME, WAYS_##WAYS(NAME), M, N, WM * WN * CARD_WARP, BLOCKS, \
-    STAGES * DEPTH * (M + N + GAP_##WAYS) * 4, ALONE, FULL, LINES },
+    STAGES * DEPTH * (M + N + GAP_##WAYS + GAP_##TURNED) * 4, ALONE, FULL, { 1, RA, AR, AA } },
 #include "backend/cuda/kernels/tiles.def"
 };
 #define TILE_COUNT ((int)(sizeof tiles / sizeof tiles[0]))
@@ -87,18 +91,25 @@ static bool fits(const tn_card_tile *tile, const card_matmul_arguments *a) {
   return way_of(a) < tile->ways && side_fits(a->x_kind, a->m, tile->m) && side_fits(a->y_kind, a->n, tile->n);
 }
 
+enum { RR, RA, AR, AA };
+
+/* Blocks that a multiprocessor holds. Kernels with steps of k side by side in both operands have more
+ * registers (kernels/product.h). */
+static int blocks_at_once(const tn_card_tile *tile, int way) {
+  return tile->blocks - (tile->ways > AA && way == AA);
+}
+
 /* Nanoseconds on the multiprocessor with most tiles, which ends last. It runs several blocks at a time; after
  * many rounds the partial last one is negligible. */
 static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
   int64_t blocks = a->batch.count * tn_card_parts(a->m, tile->m) * tn_card_parts(a->n, tile->n);
-  int64_t most = tn_card_parts(blocks, MULTIPROCESSORS);
-  int64_t whole = most / tile->blocks, left = most % tile->blocks;
-  double last = (double)left * tile->full, step = (double)(whole * tile->blocks) * tile->full;
+  int64_t most = tn_card_parts(blocks, MULTIPROCESSORS), at_once = blocks_at_once(tile, way_of(a));
+  int64_t whole = most / at_once, left = most % at_once;
+  double last = (double)left * tile->full, step = (double)(whole * at_once) * tile->full;
   double rounds = (double)(whole < MANY_ROUNDS ? whole + (left > 0) : 1);
   if (left > 0) step += last > tile->alone ? last : tile->alone;
   if (whole >= MANY_ROUNDS) step = (double)blocks / MULTIPROCESSORS * tile->full;
-  if (a->x_kind == CARD_LINES && a->y_kind == CARD_LINES) step *= tile->lines;
-  return step * (double)a->k + rounds * ROUND_NS;
+  return step * tile->way[way_of(a)] * (double)a->k + rounds * ROUND_NS;
 }
 
 static const tn_card_tile *tile_for(const card_matmul_arguments *a) {

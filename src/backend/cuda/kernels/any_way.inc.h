@@ -1,13 +1,13 @@
 /* backend/cuda/kernels/any_way.inc.h: the kernel of TILE for operands that lie in any way, and for matrices
  * that have less than a tile. */
 #define INSIDE 0
-#define X_LINES 0
-#define Y_LINES 0
+#define X_STEPS 0
+#define Y_STEPS 0
 #define WAY
 #define X_KIND a->x_kind
 #define Y_KIND a->y_kind
 #include "backend/cuda/kernels/tile.inc.h"
 #undef INSIDE
-#undef X_LINES
-#undef Y_LINES
+#undef X_STEPS
+#undef Y_STEPS
 #undef TILE

@@ -350,9 +350,11 @@ typedef struct {
 } card_attention_arguments;
 
 enum {
-#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, ...) \
+  CARD_TURN_NONE, CARD_TURN_X, CARD_TURN_Y,
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, TURNED, ...) \
   TILE_M_##NAME = M, TILE_N_##NAME = N, DEPTH_##NAME = DEPTH, STAGES_##NAME = STAGES, WARPS_M_##NAME = WM, \
-  WARPS_N_##NAME = WN, EACH_M_##NAME = EM, EACH_N_##NAME = EN, AHEAD_##NAME = AHEAD,
+  WARPS_N_##NAME = WN, EACH_M_##NAME = EM, EACH_N_##NAME = EN, AHEAD_##NAME = AHEAD, \
+  TURNED_##NAME = CARD_TURN_##TURNED,
 #include "backend/cuda/kernels/tiles.def"
 };
 #endif

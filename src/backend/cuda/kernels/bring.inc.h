@@ -3,7 +3,8 @@
  *   SIDE        x or y
  *   WIDTH       places across k: the rows of x, the columns of y
  *   PITCH       from one step of k to the next in shared memory
- *   AS_LINES    1: steps of k are contiguous in memory, and stay so in shared memory
+ *   STEPS       1: steps of k are contiguous in memory
+ *   AS_LINES    1: and they stay so in shared memory
  *   SWIZZLE(p)  if AS_LINES: what the fours of steps of place p are permuted by
  * A copy takes four places (CARD_RUNS: they are contiguous and aligned), four steps (AS_LINES) or one
  * element. Neighbouring threads copy what is contiguous in memory. Places outside the matrix are not written:
@@ -23,7 +24,7 @@ typedef struct {
 /* *first is the tile's place; with INSIDE it moves back so that the whole tile is in the matrix. */
 CARD_INLINE BRING OF(PASTE(begin_, SIDE))(const char *matrix, int64_t across, int64_t along, int64_t *first,
                                           int64_t count, int kind) {
-  BRING b = { .across = across, .along = along };
+  BRING b = { .across = across, .along = STEPS ? 4 : along };
   int t = card_thread(), place;
   if (INSIDE && *first > count - WIDTH) *first = count - WIDTH;
   if (AS_LINES) place = t / FOURS, b.step = t % FOURS * 4;
@@ -77,5 +78,6 @@ CARD_INLINE void OF(PASTE(take_, SIDE))(BRING *b, int stage, int steps, int kind
 #undef SIDE
 #undef WIDTH
 #undef PITCH
+#undef STEPS
 #undef AS_LINES
 #undef SWIZZLE

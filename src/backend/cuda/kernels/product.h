@@ -13,8 +13,12 @@
 #define BOUND_MOST(NAME, WM, WN, BLOCKS)                                \
   BOUND(#NAME "_rr", WM, WN, BLOCKS) BOUND(#NAME "_ra", WM, WN, BLOCKS) \
   BOUND(#NAME "_ar", WM, WN, BLOCKS)
-#define BOUND_EACH(NAME, WM, WN, BLOCKS) BOUND_MOST(NAME, WM, WN, BLOCKS) BOUND(#NAME "_aa", WM, WN, BLOCKS)
-#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ...) \
+#define FEWER(BLOCKS) FEWER_##BLOCKS
+#define FEWER_3 2
+#define FEWER_4 3
+#define BOUND_EACH(NAME, WM, WN, BLOCKS) \
+  BOUND_MOST(NAME, WM, WN, BLOCKS) BOUND_ANY(NAME##_aa, WM, WN, FEWER(BLOCKS))
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, TURNED, BLOCKS, ...) \
   BOUND_##WAYS(NAME, WM, WN, BLOCKS)
 #include "backend/cuda/kernels/tiles.def"
 #endif

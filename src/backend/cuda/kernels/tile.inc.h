@@ -2,7 +2,7 @@
  *   TILE              a row of tiles.def
  *   WAY               of this kernel: _rr and its kin, or nothing
  *   X_KIND, Y_KIND    how the operands lie (card_operand_kind)
- *   X_LINES, Y_LINES  1: that is CARD_LINES, and known when this is compiled
+ *   X_STEPS, Y_STEPS  1: steps of k lie side by side, four at a time, and this is known when it is compiled
  *   INSIDE            1: the matrices have at least one tile, and those at their ends begin earlier, so that
  *                     all of a tile is inside; what two tiles make, the second gives
  *
@@ -30,15 +30,20 @@
 #define EACH_N       OF_TILE(EACH_N)
 #define AHEAD        OF_TILE(AHEAD)
 #define FOURS        (DEPTH / 4)
-#define LINE         (X_LINES && Y_LINES && EACH_M * EACH_N >= 32 ? 2 : 4)   /* registers are short */
+#define X_TURNED     (X_STEPS && (int)OF_TILE(TURNED) == CARD_TURN_X)
+#define Y_TURNED     (Y_STEPS && (int)OF_TILE(TURNED) == CARD_TURN_Y)
+#define X_LINES      (X_STEPS && !X_TURNED)
+#define Y_LINES      (Y_STEPS && !Y_TURNED)
+/* Registers are short. */
+#define LINE         ((X_LINES && Y_LINES && EACH_M * EACH_N >= 32) || EACH_M * EACH_N >= 128 ? 2 : 4)
 #define HELD_X       (X_LINES ? 2 * LINE : AHEAD + 1)   /* steps of k in registers */
 #define HELD_Y       (Y_LINES ? 2 * LINE : AHEAD + 1)
 #define TOGETHER     (X_LINES || Y_LINES ? LINE : 1)    /* what the number of steps is a multiple of */
 #define THREADS      (WARPS_M * WARPS_N * CARD_WARP)
 #define RUN_M        (EACH_M < 4 ? EACH_M : 4)   /* rows of a thread that lie side by side */
 #define RUN_N        (EACH_N < 4 ? EACH_N : 4)
-#define PITCH_M      (TILE_M + (INSIDE ? 0 : 4))   /* elements that are copied one by one use all banks */
-#define PITCH_N      (TILE_N + (INSIDE ? 0 : 4))
+#define PITCH_M      (TILE_M + (INSIDE && !X_TURNED ? 0 : 4))   /* copies of one element use all banks */
+#define PITCH_N      (TILE_N + (INSIDE && !Y_TURNED ? 0 : 4))
 #define STAGE        (DEPTH * (PITCH_M + PITCH_N))
 /* By what fours of steps are permuted. Rows that are read together follow one another; columns come from runs
  * of RUN_N. */
@@ -57,6 +62,7 @@ CARD_SHARED CARD_ALIGNED float OF(stage)[STAGES * STAGE];
 #define SIDE       x
 #define WIDTH      TILE_M
 #define PITCH      PITCH_M
+#define STEPS      X_STEPS
 #define AS_LINES   X_LINES
 #define SWIZZLE(p) SWIZZLE_X(p)
 #ifdef X_WINDOWS
@@ -67,6 +73,7 @@ CARD_SHARED CARD_ALIGNED float OF(stage)[STAGES * STAGE];
 #define SIDE       y
 #define WIDTH      TILE_N
 #define PITCH      PITCH_N
+#define STEPS      Y_STEPS
 #define AS_LINES   Y_LINES
 #define SWIZZLE(p) SWIZZLE_Y(p)
 #include "backend/cuda/kernels/bring.inc.h"
@@ -135,12 +142,27 @@ CARD_INLINE void OF(read_step)(OF(part) *p, int number, int k) {
   if (!Y_LINES || number % LINE == 0) OF(read_y)(p, number % HELD_Y, k);
 }
 
+CARD_INLINE void OF(add_product)(OF(part) *p, int number, int i, int j) {
+  card_fma_in_turn(p->x[number % HELD_X][i], p->y[number % HELD_Y][j], &p->sum[i][j]);
+}
+
+/* To and fro along rows, or down columns, so that each multiply-add shares an operand with the one before,
+ * which then is not read again. A multiprocessor reads two registers in a cycle, an even and an odd one. Rows
+ * of x that were read as runs are even and odd in turns, so a sum may always be the other; read as lines, all
+ * are even in one step and odd in the next. */
 CARD_INLINE void OF(add_step)(OF(part) *p, int number) {
-  CARD_UNROLL
-  for (int i = 0; i < EACH_M; i++) {
+  if (X_LINES) {
     CARD_UNROLL
-    for (int j = 0; j < EACH_N; j++)
-      p->sum[i][j] = tn_fma_f32(p->x[number % HELD_X][i], p->y[number % HELD_Y][j], p->sum[i][j]);
+    for (int i = 0; i < EACH_M; i++) {
+      CARD_UNROLL
+      for (int j = 0; j < EACH_N; j++) OF(add_product)(p, number, i, i % 2 ? EACH_N - 1 - j : j);
+    }
+  } else {
+    CARD_UNROLL
+    for (int j = 0; j < EACH_N; j++) {
+      CARD_UNROLL
+      for (int i = 0; i < EACH_M; i++) OF(add_product)(p, number, j % 2 ? EACH_M - 1 - i : i, j);
+    }
   }
 }
 
@@ -176,17 +198,19 @@ CARD_INLINE void OF(give_runs)(const card_matmul_arguments *a, const card_matmul
   }
 }
 
-/* One by one, through shared memory, where a loop can find them: registers have no addresses. */
+/* One by one, through shared memory, where a loop can find them: registers have no addresses. Sums that lie
+ * side by side there would be in registers side by side, which the order of add_step does not want. */
 CARD_INLINE void OF(give_each)(const card_matmul_arguments *a, const card_matmul_place *at,
                                const OF(part) *p) {
-  CARD_NEAR float *mine = &OF(stage)[card_thread() * EACH_N];
+  CARD_NEAR float *mine = &OF(stage)[card_thread()];
   card_barrier();
   CARD_UNROLL
   for (int i = 0; i < EACH_M; i++) {
     CARD_UNROLL
-    for (int j = 0; j < EACH_N; j++) mine[j] = p->sum[i][j];
+    for (int j = 0; j < EACH_N; j++) mine[j * THREADS] = p->sum[i][j];
     CARD_ROLLED
-    for (int j = 0; j < EACH_N; j++) card_matmul_give(a, at, OF(row)(i), OF(column)(j), mine[j]);
+    for (int j = 0; j < EACH_N; j++)
+      card_matmul_give(a, at, OF(row)(i), OF(column)(j), mine[j * THREADS]);
   }
 }
 
@@ -273,6 +297,10 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
 #undef EACH_N
 #undef AHEAD
 #undef FOURS
+#undef X_TURNED
+#undef Y_TURNED
+#undef X_LINES
+#undef Y_LINES
 #undef LINE
 #undef HELD_X
 #undef HELD_Y

@@ -3,21 +3,21 @@
 #define INSIDE 1
 
 #define WAY     _rr
-#define X_LINES 0
-#define Y_LINES 0
+#define X_STEPS 0
+#define Y_STEPS 0
 #include "backend/cuda/kernels/one_way.inc.h"
 #define WAY     _ra
-#define X_LINES 0
-#define Y_LINES 1
+#define X_STEPS 0
+#define Y_STEPS 1
 #include "backend/cuda/kernels/one_way.inc.h"
 #define WAY     _ar
-#define X_LINES 1
-#define Y_LINES 0
+#define X_STEPS 1
+#define Y_STEPS 0
 #include "backend/cuda/kernels/one_way.inc.h"
 #if !defined(MOST)
 #define WAY     _aa
-#define X_LINES 1
-#define Y_LINES 1
+#define X_STEPS 1
+#define Y_STEPS 1
 #include "backend/cuda/kernels/one_way.inc.h"
 #endif
 

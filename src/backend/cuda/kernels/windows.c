@@ -56,8 +56,8 @@ CARD_INLINE void card_bring_spot(CARD_NEAR float *to, const card_windows *w, con
 
 #define X_WINDOWS
 #define INSIDE 0
-#define X_LINES 0
-#define Y_LINES 0
+#define X_STEPS 0
+#define Y_STEPS 0
 
 #define TILE   any64x64
 #define WAY    _windows

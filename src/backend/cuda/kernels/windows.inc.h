@@ -75,5 +75,6 @@ CARD_INLINE void OF(take_x)(BRING *b, int stage, int steps, int kind) {
 #undef SIDE
 #undef WIDTH
 #undef PITCH
+#undef STEPS
 #undef AS_LINES
 #undef SWIZZLE

@@ -46,6 +46,10 @@ static inline int card_anew(int x) {
   return x;
 }
 #define CARD_ROLLED _Pragma("nounroll")
+/* *sum += x y, after those that stand before it: the compiler keeps their order. */
+static inline void card_fma_in_turn(float x, float y, float *sum) {
+  __asm__ volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(*sum) : "f"(x), "f"(y));
+}
 
 static inline int card_thread(void) { return __nvvm_read_ptx_sreg_tid_x(); }
 static inline int card_threads(void) { return __nvvm_read_ptx_sreg_ntid_x(); }
@@ -93,6 +97,7 @@ static inline void card_copies_end(void) { __nvvm_cp_async_commit_group(); }
 #define CARD_UNROLL
 static inline int card_anew(int x) { return x; }
 #define CARD_ROLLED
+#define card_fma_in_turn(x, y, sum) (*(sum) = tn_fma_f32(x, y, *(sum)))
 
 /* Who runs, and how it waits: tests/gpu/emulator.c. */
 extern int tn_emulated_thread, tn_emulated_threads;
