@@ -221,10 +221,8 @@ CARD_INLINE void OF(give)(const card_matmul_arguments *a, const card_matmul_plac
   else OF(give_each)(a, at, p);
 }
 
-CARD_INLINE int OF(steps_of)(const card_matmul_arguments *a, int64_t brought) {
-  int64_t left = a->k - brought * DEPTH;
-  return left >= DEPTH ? DEPTH : left > 0 ? (int)left : 0;
-}
+/* Of the next stage; none if it is not positive. */
+CARD_INLINE int OF(steps_of)(int64_t left) { return left < DEPTH ? (int)left : DEPTH; }
 
 CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
   bool failed = card_has_failed(a->start.fault);
@@ -235,12 +233,12 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
   OF(bring_x) x = OF(begin_x)(at.x, a->x_row, a->x_column, &at.row, a->m, X_KIND);
 #endif
   OF(bring_y) y = OF(begin_y)(at.y, a->y_column, a->y_row, &at.column, a->n, Y_KIND);
-  int64_t whole = a->k / DEPTH;
+  int64_t left = a->k;   /* steps that are not yet on their way */
   int stage = 0, rest = (int)(a->k % DEPTH);
   OF(part) p = { .sum = { { 0 } } };
   CARD_ROLLED
-  for (int s = 0; s < STAGES - 1; s++) {
-    int steps = OF(steps_of)(a, s);
+  for (int s = 0; s < STAGES - 1; s++, left -= DEPTH) {
+    int steps = OF(steps_of)(left);
     OF(take_x)(&x, s * STAGE, steps, X_KIND);
     OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND);
     card_copies_end();
@@ -252,9 +250,9 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
   CARD_UNROLL
   for (int k = 0; k < AHEAD; k++) OF(read_step)(&p, k, k);
   CARD_ROLLED
-  for (int64_t tile = 0; tile < whole; tile++) {
+  for (; left > rest - (STAGES - 1) * DEPTH; left -= DEPTH) {   /* a whole stage is there */
     int oldest = stage == 0 ? (STAGES - 1) * STAGE : stage - STAGE;   /* all have read it */
-    int steps = OF(steps_of)(a, tile + STAGES - 1);
+    int steps = OF(steps_of)(left);
     CARD_UNROLL
     for (int k = 0; k < DEPTH; k++) {
       if (k == DEPTH - AHEAD) {
