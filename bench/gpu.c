@@ -245,6 +245,17 @@ static void along_rows(const char *name, tn_op op, int64_t rows, int64_t length)
   measure(&w);
 }
 
+static void norm_gradient(const char *name, int64_t rows, int64_t length) {
+  if (!wanted(name)) return;
+  workload w = { .name = name, .op = TN_OP_LAYER_NORM_GRAD, .count = 3, .attrs = { .number = 1e-5 } };
+  tn_shape shape = tn_shape_make(2, rows, length);
+  w.in[0] = operand_of(shape, TN_F32, 0);
+  w.in[1] = operand_of(tn_shape_make(1, length), TN_F32, 0);
+  w.in[2] = operand_of(shape, TN_F32, 0);
+  w.out = operand_of(tn_shape_make(1, rows * length + 2 * length + rows), TN_F32, 0);
+  measure(&w);
+}
+
 static void reduction(const char *name, tn_op op, int64_t rows, int64_t columns, int axis) {
   if (!wanted(name)) return;
   workload w = { .name = name, .op = op, .count = 1 };
@@ -266,11 +277,22 @@ static void loss(const char *name, int64_t rows, int64_t classes) {
   measure(&w);
 }
 
+/* Skewed: as in a text, the first row is named by a quarter of the entries, later ones by fewer and fewer. */
+static void skew(operand *index, int64_t limit) {
+  int32_t *at = index->host.data;
+  for (size_t i = 0; i < index->bytes / 4; i++) {
+    float u = ((float)at[i] + (next_number() + 1) / 2) / (float)limit, cube = u * u * u;
+    at[i] = (int32_t)(cube * (float)limit) % (int32_t)limit;
+  }
+  tn_card_put(card, index->there.data, at, index->bytes);
+}
+
 static void rows_of_a_table(const char *name, tn_op op, int64_t vocabulary, int64_t entries, int64_t width) {
   if (!wanted(name)) return;
   workload w = { .name = name, .op = op, .count = op == TN_OP_GATHER ? 2 : 3 };
   w.in[0] = operand_of(tn_shape_make(2, vocabulary, width), TN_F32, 0);
   w.in[1] = operand_of(tn_shape_make(1, entries), TN_I32, vocabulary);
+  if (strstr(name, "skewed")) skew(&w.in[1], vocabulary);
   if (w.count == 3) w.in[2] = operand_of(tn_shape_make(2, entries, width), TN_F32, 0);
   w.out = operand_of(tn_shape_make(2, op == TN_OP_GATHER ? entries : vocabulary, width), TN_F32, 0);
   measure(&w);
@@ -317,15 +339,19 @@ static void others(void) {
   along_rows("log_softmax_4096", TN_OP_LOG_SOFTMAX, 4096, 4096);
   along_rows("layer_norm_16384x1024", TN_OP_LAYER_NORM, 16384, 1024);
   along_rows("layer_norm_16384x384", TN_OP_LAYER_NORM, 16384, 384);
+  norm_gradient("layer_norm_grad_16384x384", 16384, 384);
+  norm_gradient("layer_norm_grad_16384x1024", 16384, 1024);
   reduction("sum_2^28", TN_OP_SUM, (int64_t)1 << 14, (int64_t)1 << 14, -1);
   reduction("sum_rows_16384x4096", TN_OP_SUM, 16384, 4096, 1);
   reduction("sum_columns_16384x4096", TN_OP_SUM, 16384, 4096, 0);
+  reduction("sum_columns_16384x384", TN_OP_SUM, 16384, 384, 0);
   reduction("sum_columns_64x512", TN_OP_SUM, 64, 512, 0);
   reduction("max_rows_16384x4096", TN_OP_MAX, 16384, 4096, 1);
   loss("cross_entropy_16384x65", 16384, 65);
   loss("cross_entropy_64x10", 64, 10);
   rows_of_a_table("gather_50000x16384x512", TN_OP_GATHER, 50000, 16384, 512);
   rows_of_a_table("scatter_65x16384x384", TN_OP_SCATTER_ADD, 65, 16384, 384);
+  rows_of_a_table("scatter_skewed_64x16384x384", TN_OP_SCATTER_ADD, 64, 16384, 384);
   rows_of_a_table("scatter_50000x16384x512", TN_OP_SCATTER_ADD, 50000, 16384, 512);
 }
 

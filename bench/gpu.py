@@ -74,6 +74,11 @@ def memory(name):
     if kind == "layer_norm":
         x, g, b = numbers(*lengths), numbers(lengths[1]), numbers(lengths[1])
         return lambda: F.layer_norm(x, (lengths[1],), g, b), 8e-12 * total, "TB/s"
+    if kind == "layer_norm_grad":
+        x, slope, g, b = numbers(*lengths), numbers(*lengths), numbers(lengths[1]), numbers(lengths[1])
+        _, mean, scale = torch.native_layer_norm(x, (lengths[1],), g, b, 1e-5)
+        return (lambda: torch.ops.aten.native_layer_norm_backward(slope, x, (lengths[1],), mean, scale, g, b,
+                                                                  (True, True, True)), 12e-12 * total, "TB/s")
     if kind == "sum":
         x = numbers(total)
         return lambda: x.sum(), 4e-12 * total, "TB/s"
@@ -86,6 +91,8 @@ def memory(name):
         return lambda: F.cross_entropy(x, label), 4e-12 * total, "TB/s"
     rows, entries, width = lengths
     table, index = numbers(rows, width), torch.randint(0, rows, (entries,), device="cuda")
+    if kind == "scatter_skewed":
+        index = (torch.rand(entries, device="cuda") ** 3 * rows).long()
     if kind == "gather":
         return lambda: table[index], 8e-12 * entries * width, "TB/s"
     y = numbers(entries, width)
