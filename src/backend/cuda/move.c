@@ -165,11 +165,27 @@ size_t tn_card_scatter_scratch(tn_dtype dtype, int64_t rows, int64_t entries) {
   return is_sorted(dtype, rows, entries) ? (size_t)(4 * entries + rows + 1) * sizeof(int32_t) : 0;
 }
 
-static bool scatter_sorted(const tn_kernel_call *call, card_scatter_arguments *a) {
+/* Few rows that are named often: each may look for its entries itself, and has a block for 32 columns. */
+#define OFTEN 16
+#define LOOKS ((int64_t)1 << 23)   /* at entries of the index, by all rows together */
+
+static bool is_often(int64_t rows, int64_t entries) {
+  return entries / OFTEN >= rows && rows <= LOOKS / entries;
+}
+
+static bool scatter_often(const tn_kernel_call *call, card_scatter_arguments *a) {
+  int64_t tiles = tn_card_parts(a->columns.count, CARD_WARP);
+  return tn_card_launch_blocks(call, TN_CARD_find_entries, a->rows, CARD_WIDE, &a->start, sizeof *a) &&
+         tn_card_launch_blocks(call, TN_CARD_scatter_often, a->rows * tiles, CARD_OFTEN_THREADS, &a->start,
+                               sizeof *a);
+}
+
+static bool scatter_sorted(const tn_kernel_call *call, card_scatter_arguments *a, bool often) {
   int64_t entries = a->entries.count;
   int32_t *scratch = call->scratch;
   for (int k = 0; k < 2; k++) a->named[k] = scratch + k * entries, a->entry[k] = scratch + (2 + k) * entries;
   a->begin = scratch + 4 * entries;
+  if (often && a->entries.rank == 1) return scatter_often(call, a);
   for (a->passes = 1; (a->rows - 1) >> (4 * a->passes); a->passes++) continue;
   int64_t tiles = tn_card_parts(a->columns.count, CARD_WARP);
   return tn_card_launch_blocks(call, TN_CARD_sort_entries, 1, CARD_SORT_THREADS, &a->start, sizeof *a) &&
@@ -184,9 +200,10 @@ static bool scatter(const tn_kernel_call *call, int axis, const tn_view *scale) 
   card_scatter_arguments a = { .rows = x->dim[axis], .x_row = x->stride[axis] * bytes,
                                .out_row = out->stride[axis] * bytes, .scale = scale ? scale->data : NULL,
                                .in_place = x->data == out->data };
-  bool sorted = is_sorted(x->dtype, a.rows, tn_view_count(&call->in[1]));
-  see_columns(call, axis, sorted, &a);
-  if (sorted) return scatter_sorted(call, &a);
+  int64_t entries = tn_view_count(&call->in[1]);
+  bool sorted = is_sorted(x->dtype, a.rows, entries), often = sorted && is_often(a.rows, entries);
+  see_columns(call, axis, sorted && !often, &a);
+  if (sorted) return scatter_sorted(call, &a, often);
   bool quick = x->dtype == TN_F32;
   int64_t tile = quick ? CARD_WARP : 4 * CARD_WARP, tiles = tn_card_parts(a.columns.count, tile);
   return tn_card_launch(call, quick ? TN_CARD_scatter_f32 : TN_CARD_scatter, a.rows * tiles * CARD_WARP,

@@ -21,6 +21,7 @@
 #define CARD_BLOCK 256   /* threads of a block, at most */
 #define CARD_WIDE 1024   /* of the one block that looks for a fault */
 #define CARD_SORT_THREADS 512   /* of the one block that sorts */
+#define CARD_OFTEN_THREADS 128  /* of a block of scatter_often */
 
 /* The first fault of a run. Kernels that begin after one do nothing. */
 typedef struct {
