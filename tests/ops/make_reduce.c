@@ -1,4 +1,6 @@
 /* tests/ops/make_reduce.c: cases of operations along axes, of matmul and of attention. */
+#include <math.h>
+
 #include "case.h"
 
 #define BUDGET 6000
@@ -62,15 +64,48 @@ void make_softmax(op_case *c) {
   add_operand(c, dtype_of(c, TN_FLOATS), &shape, rather_small(c), 0);
 }
 
+/* Rows that leave the short way to a quotient, or nearly so: of other sizes, with mean 0, without a
+ * difference, of zeros, with one number that is none or far from the others. */
+static void vary_rows(op_case *c, tn_view *x) {
+  static const double odd[] = { INFINITY, -INFINITY, NAN, 0x1p-149, -0x1p-100, 0x1p85, -0x1p125, 0x1p-95,
+                                -0.0 };
+  static const double sizes[] = { 0x1p-141, 0x1p-125, 0x1p-88, 0x1p-60, 0x1p-38, 0x1p22, 0x1p66, 0x1p125 };
+  int64_t n = x->dim[x->rank - 1], rows = n ? tn_view_count(x) / n : 0;
+  for (int64_t r = 0; r < rows; r++) {
+    int kind = below(c, 8);
+    double size = sizes[below(c, 8)];
+    for (int64_t i = r * n; i < (r + 1) * n; i++) {
+      double old = tn_view_get_f64(x, i);
+      if (kind == 2) tn_view_set_f64(x, i, old * size);
+      if (kind == 3) tn_view_set_f64(x, i, i % 2 ? -size : size);
+      if (kind == 4) tn_view_set_f64(x, i, size);
+      if (kind == 5) tn_view_set_f64(x, i, i % 3 ? -0.0 : 0.0);
+      if (kind == 6 && i % 5 == 0) tn_view_set_f64(x, i, 0);
+    }
+    if (kind > 5) tn_view_set_f64(x, r * n + below(c, (int)n), odd[below(c, 9)]);
+  }
+}
+
+/* Rows of whole groups of lanes have a way of their own on a GPU. */
+static bool is_varied(op_case *c, tn_shape *shape) {
+  static const int64_t lengths[] = { 128, 384, 384, 640, 1024, 1152, 1536, 2048 };
+  if (c->number % 6 != 4) return false;
+  int64_t length = lengths[below(c, 8)] + (one_in(c, 3) ? below(c, 9) : 0);
+  *shape = tn_shape_make(2, (int64_t)(1 + below(c, 40)), length);
+  return true;
+}
+
 /* gamma and beta are mostly one row, without gaps every other time: there is a way of its own for that. */
 void make_layer_norm(op_case *c) {
   tn_shape shape = any_shape(c, 1, 4, BUDGET);
   if (c->number % 8 == 5) shape = long_rows(c);
-  tn_dtype dtype = dtype_of(c, TN_FLOATS);
+  bool varied = is_varied(c, &shape);
+  tn_dtype dtype = varied ? TN_F32 : dtype_of(c, TN_FLOATS);
   tn_shape row = tn_shape_make(1, shape.dim[shape.rank - 1]);
-  c->contiguous = c->number % 4 < 2;
+  c->contiguous = varied || c->number % 4 < 2;
   c->attrs.number = one_in(c, 4) ? 0 : 1e-5;
   add_operand(c, dtype, &shape, rather_small(c), 0);
+  if (varied) vary_rows(c, &c->in[0].view);
   for (int i = 0; i < 2; i++) {
     tn_shape other = one_in(c, 3) ? narrower(c, &shape) : row;
     add_operand(c, dtype, &other, rather_small(c), 0);
@@ -85,13 +120,15 @@ void make_layer_norm_grad(op_case *c) {
   if (c->number % 8 == 5) shape = long_rows(c);
   if (c->number % 3 == 0) shape = tn_shape_make(2, rows[below(c, 14)], (int64_t)(1 + below(c, 40)));
   if (c->number % 60 == 7) shape = tn_shape_make(3, (int64_t)2, (int64_t)9, (int64_t)2060);
-  tn_dtype dtype = dtype_of(c, TN_FLOATS);
+  bool varied = is_varied(c, &shape);
+  tn_dtype dtype = varied ? TN_F32 : dtype_of(c, TN_FLOATS);
   tn_shape row = tn_shape_make(1, shape.dim[shape.rank - 1]);
-  c->contiguous = c->number % 4 < 2;
+  c->contiguous = varied || c->number % 4 < 2;
   c->attrs.number = one_in(c, 4) ? 0 : 1e-5;
   add_operand(c, dtype, &shape, rather_small(c), 0);
-  add_operand(c, dtype, &row, rather_small(c), 0);
-  add_operand(c, dtype, &shape, rather_small(c), 0);
+  add_operand(c, dtype, &row, varied ? SMALL_VALUES : rather_small(c), 0);
+  add_operand(c, dtype, &shape, varied ? SMALL_VALUES : rather_small(c), 0);
+  if (varied) vary_rows(c, &c->in[0].view), vary_rows(c, &c->in[2].view);
 }
 
 void make_cross_entropy(op_case *c) {

@@ -1,6 +1,7 @@
 /* backend/cuda/kernels/lines.c: softmax, log_softmax, layer_norm with its gradient, and cross entropy of rows
  * that lie side by side: a row is read once, and stays in registers until its result is written. */
 #include "backend/cuda/kernels/lines.h"
+#include "backend/cuda/kernels/quotient.h"
 
 CARD_SHARED float best[HALVES], sums[HALVES], squares[HALVES], slopes[HALVES];
 
@@ -11,18 +12,27 @@ __asm__("// bounds card_kernel_norm_grad_lines 256 2");
 #endif
 
 /* A thread's first element. A row that is not there has none. */
+CARD_INLINE float *line_of(const card_rows_arguments *a, const card_operand *x, const card_line *line) {
+  int64_t row = line->there ? line->row : 0;
+  char *at = a->rows.rank == 1 ? x->data + row * x->stride[0] : card_at(&a->rows, x, row);
+  return (float *)(void *)at + line->first;
+}
 CARD_INLINE const float *line_in(const card_rows_arguments *a, const card_operand *x, const card_line *line) {
-  return (const float *)(const void *)card_at(&a->rows, x, line->there ? line->row : 0) + line->first;
+  return line_of(a, x, line);
 }
 
-/* What the row no longer has becomes `nothing`. */
-CARD_INLINE void load_line(const card_rows_arguments *a, const card_line *line, float nothing, float *x) {
-  const float *from = line_in(a, &a->x, line);
-  CARD_EACH(*line, e) x[e] = e < line->count ? from[e * CARD_LANES] : nothing;
+/* What the row no longer has becomes `nothing`. `whole`, a constant here and below: a row has all of every
+ * group of eight, so that no element must be asked for. */
+CARD_INLINE void load_line(const card_rows_arguments *a, const card_operand *operand, const card_line *line,
+                           bool whole, float nothing, float *x) {
+  const float *from = line_in(a, operand, line);
+  CARD_EACH(*line, e) x[e] = whole || e < line->count ? from[e * CARD_LANES] : nothing;
 }
+
+static inline bool is_whole(const card_rows_arguments *a) { return a->length % (GROUP * CARD_LANES) == 0; }
 
 CARD_INLINE float *line_out(const card_rows_arguments *a, const card_line *line) {
-  return (float *)(void *)card_at(&a->rows, &a->out, line->there ? line->row : 0) + line->first;
+  return line_of(a, &a->out, line);
 }
 
 /* A float as an integer that is larger where the float is: -0 is below +0, and a NaN above all. */
@@ -56,7 +66,7 @@ CARD_KERNEL(softmax_lines, card_rows_arguments) {
   for (int64_t first = card_block() * together; first < a->rows.count; first += card_blocks() * together) {
     card_line line = card_line_of(first, a->rows.count, (int)a->length, halves);
     float x[EACH] = { 0 }, sum = identity_f32(CARD_ADD);
-    load_line(a, &line, -tn_infinity_f32(), x);
+    load_line(a, &a->x, &line, false, -tn_infinity_f32(), x);
     float most = largest(x, &line, chunks, halves);
     CARD_EACH(line, e) {
       float c = x[e] - most, exponential = tn_exp_f32(c);
@@ -75,82 +85,165 @@ CARD_KERNEL(softmax_lines, card_rows_arguments) {
   }
 }
 
-/* The mean and the spread of a row of layer_norm; x becomes its differences from the mean. -0 changes no
- * sum. */
+/* ---- layer_norm ---- */
+/* A row's, which is usual if its differences from the mean may be divided the short way (quotient.h). */
 typedef struct {
-  float mean, spread;
+  float mean, spread, inverse;
+  bool usual;
 } measures;
 
-CARD_INLINE measures measure(const card_rows_arguments *a, const card_line *line, int halves, float *x) {
+/* x, which has been loaded, becomes its differences from the mean. -0 changes no sum. */
+CARD_INLINE measures measure(const card_rows_arguments *a, const card_line *line, int halves, bool whole,
+                             float *x) {
   const float nothing = identity_f32(CARD_ADD);
   float sum = nothing, square = nothing;
   int chunks = (int)a->chunks;
   measures of;
-  load_line(a, line, nothing, x);
   CARD_EACH(*line, e) sum += x[e];
   of.mean = card_join_halves(CARD_ADD, sum, line, chunks, halves, sums) / (float)a->length;
   int count = card_anew(line->count);
   CARD_EACH(*line, e) {
     x[e] -= of.mean;
-    square += e < count ? x[e] * x[e] : nothing;
+    square += whole || e < count ? x[e] * x[e] : nothing;
   }
   float variance = card_join_halves(CARD_ADD, square, line, chunks, halves, squares) / (float)a->length;
   of.spread = tn_sqrt_f32(variance + (float)a->number);
+  of.inverse = 1 / of.spread;
+  of.usual = card_is_usual(of.mean, of.spread);
   return of;
 }
 
-CARD_KERNEL(norm_lines, card_rows_arguments) {
-  int chunks = (int)a->chunks, halves = card_halves_of(chunks), together = HALVES / halves;
+/* What is left to do for an element is little code for registers, or a loop over memory with divisions: code
+ * for both in registers would not fit the cache of instructions. */
+CARD_INLINE void norm_quick(const card_rows_arguments *a, const card_line *line, bool whole,
+                            const measures *of, const float *c) {
+  const float *gamma = line_in(a, &a->gamma, line), *beta = line_in(a, &a->beta, line);
+  float *out = line_out(a, line);
+  int count = card_anew(line->count);
+  CARD_EACH(*line, e) {
+    if (!whole && e >= count) continue;
+    float scaled = card_quotient(c[e], of->spread, of->inverse) * gamma[e * CARD_LANES];
+    out[e * CARD_LANES] = tn_canonical_f32(scaled + beta[e * CARD_LANES]);
+  }
+}
+
+CARD_INLINE void norm_any(const card_rows_arguments *a, const card_line *line, const measures *of) {
+  const float *x = line_in(a, &a->x, line), *gamma = line_in(a, &a->gamma, line);
+  const float *beta = line_in(a, &a->beta, line);
+  float *out = line_out(a, line);
+  CARD_ROLLED
+  for (int i = 0; i < line->count * CARD_LANES; i += CARD_LANES)
+    out[i] = tn_canonical_f32((x[i] - of->mean) / of->spread * gamma[i] + beta[i]);
+}
+
+CARD_INLINE void norm_rows(const card_rows_arguments *a, bool whole) {
+  int halves = card_halves_of((int)a->chunks), together = HALVES / halves;
   CARD_ROLLED
   for (int64_t first = card_block() * together; first < a->rows.count; first += card_blocks() * together) {
     card_line line = card_line_of(first, a->rows.count, (int)a->length, halves);
     float x[EACH] = { 0 };
-    float spread = measure(a, &line, halves, x).spread;
-    const float *gamma = line_in(a, &a->gamma, &line), *beta = line_in(a, &a->beta, &line);
-    float *out = line_out(a, &line);
-    CARD_EACH_THERE(line, e) {
-      float scaled = x[e] / spread * gamma[e * CARD_LANES];
-      out[e * CARD_LANES] = tn_canonical_f32(scaled + beta[e * CARD_LANES]);
-    }
+    load_line(a, &a->x, &line, whole, identity_f32(CARD_ADD), x);
+    measures of = measure(a, &line, halves, whole, x);
+    if (of.usual) norm_quick(a, &line, whole, &of, x);
+    else norm_any(a, &line, &of);
     card_barrier();
   }
 }
 
-/* h = g gamma; what the row no longer has is -0. */
-CARD_INLINE void load_slopes(const card_rows_arguments *a, const card_line *line, float *h) {
-  const float *from = line_in(a, &a->g, line), *gamma = line_in(a, &a->gamma, line);
-  const float nothing = identity_f32(CARD_ADD);
-  CARD_EACH(*line, e) h[e] = e < line->count ? from[e * CARD_LANES] * gamma[e * CARD_LANES] : nothing;
+CARD_KERNEL(norm_lines, card_rows_arguments) {
+  if (is_whole(a)) norm_rows(a, true);
+  else norm_rows(a, false);
+}
+
+/* ---- layer_norm_grad ---- */
+/* The sum of h (y / spread) with h = g gamma and y = c / spread. g becomes h; what the row no longer has
+ * stays -0. */
+CARD_INLINE float slopes_quick(const card_rows_arguments *a, const card_line *line, bool whole,
+                               const measures *of, const float *c, float *g, card_sizes *sizes) {
+  const float nothing = identity_f32(CARD_ADD), *gamma = line_in(a, &a->gamma, line);
+  float slope = nothing;
+  int count = card_anew(line->count);
+  CARD_EACH(*line, e) {
+    bool there = whole || e < count;
+    float y = card_quotient(c[e], of->spread, of->inverse);
+    g[e] = there ? g[e] * gamma[e * CARD_LANES] : nothing;
+    card_meet(sizes, g[e]);
+    slope += there ? g[e] * card_quotient(y, of->spread, of->inverse) : nothing;
+  }
+  return slope;
+}
+
+CARD_INLINE float slopes_any(const card_rows_arguments *a, const card_line *line, const measures *of) {
+  const float *x = line_in(a, &a->x, line), *g = line_in(a, &a->g, line);
+  const float *gamma = line_in(a, &a->gamma, line);
+  float slope = identity_f32(CARD_ADD);
+  CARD_ROLLED
+  for (int i = 0; i < line->count * CARD_LANES; i += CARD_LANES)
+    slope += g[i] * gamma[i] * ((x[i] - of->mean) / of->spread / of->spread);
+  return slope;
+}
+
+/* The gradient through c: (h / spread + slope c) + slope c. Their sum is that of the mean. */
+CARD_INLINE float results_quick(const card_rows_arguments *a, const card_line *line, bool whole,
+                                const measures *of, const float *c, const float *h, float slope) {
+  float *out = line_out(a, line), sum = identity_f32(CARD_ADD);
+  int count = card_anew(line->count);
+  CARD_EACH(*line, e) {
+    if (!whole && e >= count) continue;
+    float from_square = slope * c[e];
+    float gradient = card_signed_quotient(h[e], of->spread, of->inverse) + from_square + from_square;
+    out[e * CARD_LANES] = tn_canonical_f32(gradient);
+    sum += gradient;
+  }
+  return sum;
+}
+
+CARD_INLINE float results_any(const card_rows_arguments *a, const card_line *line, const measures *of,
+                              float slope) {
+  const float *x = line_in(a, &a->x, line), *g = line_in(a, &a->g, line);
+  const float *gamma = line_in(a, &a->gamma, line);
+  float *out = line_out(a, line), sum = identity_f32(CARD_ADD);
+  CARD_ROLLED
+  for (int i = 0; i < line->count * CARD_LANES; i += CARD_LANES) {
+    float from_square = slope * (x[i] - of->mean);
+    float gradient = g[i] * gamma[i] / of->spread + from_square + from_square;
+    out[i] = tn_canonical_f32(gradient);
+    sum += gradient;
+  }
+  return sum;
 }
 
 /* The first thread of a row writes what there is one of. */
-CARD_INLINE void give_measures(const card_rows_arguments *a, const card_line *line, measures of, float sum) {
+CARD_INLINE void give_measures(const card_rows_arguments *a, const card_line *line, const measures *of,
+                               float sum) {
   if (!line->there || line->chunk > 0 || card_thread() % CARD_LANES > 0) return;
   float *measured = (float *)(void *)a->measured + 2 * line->row;
-  measured[0] = of.mean, measured[1] = of.spread;
+  measured[0] = of->mean, measured[1] = of->spread;
   *(float *)(void *)card_at(&a->rows, &a->mean, line->row) = tn_canonical_f32(-sum / (float)a->length);
 }
 
-CARD_KERNEL(norm_grad_lines, card_rows_arguments) {
+/* x and g are read at once, before the first sum waits for x. */
+CARD_INLINE void norm_grad_rows(const card_rows_arguments *a, bool whole) {
   int chunks = (int)a->chunks, halves = card_halves_of(chunks), together = HALVES / halves;
-  const float nothing = identity_f32(CARD_ADD);
   CARD_ROLLED
   for (int64_t first = card_block() * together; first < a->rows.count; first += card_blocks() * together) {
     card_line line = card_line_of(first, a->rows.count, (int)a->length, halves);
-    float x[EACH] = { 0 }, h[EACH] = { 0 }, slope = nothing, sum = nothing;
-    measures of = measure(a, &line, halves, x);
-    load_slopes(a, &line, h);
-    int count = card_anew(line.count);
-    CARD_EACH(line, e) slope += e < count ? h[e] * (x[e] / of.spread / of.spread) : nothing;
+    card_sizes sizes = card_no_sizes();
+    float x[EACH] = { 0 }, h[EACH] = { 0 };
+    load_line(a, &a->x, &line, whole, identity_f32(CARD_ADD), x);
+    load_line(a, &a->g, &line, whole, identity_f32(CARD_ADD), h);
+    measures of = measure(a, &line, halves, whole, x);
+    float slope = of.usual ? slopes_quick(a, &line, whole, &of, x, h, &sizes) : slopes_any(a, &line, &of);
     slope = card_join_halves(CARD_ADD, slope, &line, chunks, halves, slopes);
     slope = -slope * 0.5f / of.spread / (float)a->length;
-    float *out = line_out(a, &line);
-    CARD_EACH_THERE(line, e) {
-      float from_square = slope * x[e], gradient = h[e] / of.spread + from_square + from_square;
-      out[e * CARD_LANES] = tn_canonical_f32(gradient);
-      sum += gradient;
-    }
-    give_measures(a, &line, of, card_join_halves(CARD_ADD, sum, &line, chunks, halves, best));
+    bool quick = of.usual && card_are_usual(&sizes);
+    float sum = quick ? results_quick(a, &line, whole, &of, x, h, slope) : results_any(a, &line, &of, slope);
+    give_measures(a, &line, &of, card_join_halves(CARD_ADD, sum, &line, chunks, halves, best));
     card_barrier();
   }
+}
+
+CARD_KERNEL(norm_grad_lines, card_rows_arguments) {
+  if (is_whole(a)) norm_grad_rows(a, true);
+  else norm_grad_rows(a, false);
 }

@@ -43,33 +43,32 @@ CARD_INLINE card_line card_line_of(int64_t first_row, int64_t rows, int length, 
 /* For each element e of the thread, and some that the row no longer has: those of a group of eight go
  * together. CARD_EACH_THERE is without them. */
 #define GROUP 8
-#define CARD_EACH(line, e)                         \
-  CARD_UNROLL                                      \
-  for (int g = 0; g < EACH; g += GROUP)            \
-    if (g < (line).count)                          \
-      CARD_UNROLL                                  \
-      for (int e = g; e < g + GROUP; e++)
+#define CARD_EACH(line, e)                               \
+  CARD_UNROLL                                            \
+  for (int from_e = 0; from_e < EACH; from_e += GROUP)   \
+    if (from_e < (line).count)                           \
+      CARD_UNROLL                                        \
+      for (int e = from_e; e < from_e + GROUP; e++)
 #define CARD_EACH_THERE(line, e) \
   int there = card_anew((line).count); \
   CARD_EACH(line, e) if (e < there)
 
-/* What halves leave, joined by neighbours; all threads of the block call. `from` holds one for each half. */
+/* What halves leave, joined by neighbours; all threads of the block call. `from` holds one for each half. A
+ * lane takes what one half of the row leaves; two are in one warp. */
 CARD_INLINE float card_join_halves(int kind, float value, const card_line *line, int chunks, int halves,
                                    CARD_NEAR float *from) {
+  int lane = card_thread() % CARD_LANES, first = card_lane() & CARD_LANES;
   value = join_lanes_f32(kind, value);
-  if (halves == 1) return lane_value_f32(value, card_lane() & CARD_LANES);
-  if (card_thread() % CARD_LANES == 0) from[line->half] = value;
+  if (halves == 1) return lane_value_f32(value, first);
+  if (halves == 2) return join_f32(kind, lane_value_f32(value, 0), lane_value_f32(value, CARD_LANES));
+  if (lane == 0) from[line->half] = value;
   card_barrier();
-  float all[HALVES] = { 0 };
-  CARD_UNROLL
-  for (int h = 0; h < HALVES; h++)
-    if (h < halves) all[h] = from[line->half / halves * halves + h];
+  value = from[line->half / halves * halves + lane % halves];
   CARD_UNROLL
   for (int k = 1; k < HALVES; k *= 2) {
-    CARD_UNROLL
-    for (int h = 0; h + k < HALVES; h += 2 * k)
-      if (h + k < chunks) all[h] = join_f32(kind, all[h], all[h + k]);
+    float next = lane_value_f32(value, first + (lane + k) % CARD_LANES);
+    if (lane % (2 * k) == 0 && lane + k < chunks) value = join_f32(kind, value, next);
   }
-  return all[0];
+  return lane_value_f32(value, first);
 }
 #endif
