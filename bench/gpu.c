@@ -287,6 +287,18 @@ static void skew(operand *index, int64_t limit) {
   tn_card_put(card, index->there.data, at, index->bytes);
 }
 
+/* As in a GPT: each operand is [batch, tokens, heads * width], and a mask hides later tokens. */
+static void attention(const char *name, tn_op op, int64_t batch, int64_t tokens, int64_t heads,
+                      int64_t width) {
+  if (!wanted(name)) return;
+  workload w = { .name = name, .op = op, .count = op == TN_OP_ATTENTION ? 3 : 4,
+                 .attrs = { .index = (uint64_t)heads, .causal = true } };
+  tn_shape shape = tn_shape_make(3, batch, tokens, heads * width);
+  for (int k = 0; k < w.count; k++) w.in[k] = operand_of(shape, TN_F32, 0);
+  w.out = operand_of(op == TN_OP_ATTENTION ? shape : tn_shape_make(1, 3 * tn_shape_count(&shape)), TN_F32, 0);
+  measure(&w);
+}
+
 static void rows_of_a_table(const char *name, tn_op op, int64_t vocabulary, int64_t entries, int64_t width) {
   if (!wanted(name)) return;
   workload w = { .name = name, .op = op, .count = op == TN_OP_GATHER ? 2 : 3 };
@@ -349,6 +361,10 @@ static void others(void) {
   reduction("max_rows_16384x4096", TN_OP_MAX, 16384, 4096, 1);
   loss("cross_entropy_16384x65", 16384, 65);
   loss("cross_entropy_64x10", 64, 10);
+  attention("attention_384of256x64", TN_OP_ATTENTION, 64, 256, 6, 64);
+  attention("attention_grad_384of256x64", TN_OP_ATTENTION_GRAD, 64, 256, 6, 64);
+  attention("attention_64of1024x64", TN_OP_ATTENTION, 8, 1024, 8, 64);
+  attention("attention_grad_64of1024x64", TN_OP_ATTENTION_GRAD, 8, 1024, 8, 64);
   rows_of_a_table("gather_50000x16384x512", TN_OP_GATHER, 50000, 16384, 512);
   rows_of_a_table("scatter_65x16384x384", TN_OP_SCATTER_ADD, 65, 16384, 384);
   rows_of_a_table("scatter_skewed_64x16384x384", TN_OP_SCATTER_ADD, 64, 16384, 384);

@@ -52,6 +52,20 @@ def product(name):
     return lambda: torch.matmul(x, y, out=out), 2e-12 * (int(batch or 1)) * m * k * n, "TFLOP/s"
 
 
+def attention(name):
+    """attention[_grad]_HEADSofTOKENSxWIDTH, causal; its rate counts products of what a query sees."""
+    heads, tokens, width = (int(part) for part in re.search(r"(\d+)of(\d+)x(\d+)", name).groups())
+    q, k, v, g = (numbers(1, heads, tokens, width) for _ in range(4))
+    products = 5 if "grad" in name else 2
+    amount = 1e-12 * products * heads * tokens * (tokens + 1) * width
+    if products == 2:
+        return lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True), amount, "TFLOP/s"
+    for x in (q, k, v):
+        x.requires_grad = True
+    out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return lambda: torch.autograd.grad(out, (q, k, v), g, retain_graph=True), amount, "TFLOP/s"
+
+
 def memory(name):
     """The others, with the terabytes that they must move at least."""
     kind, _, size = name.rpartition("_")
@@ -102,7 +116,8 @@ def memory(name):
 def peer(name):
     torch.cuda.empty_cache()
     torch.manual_seed(1)
-    work, amount, unit = product(name) if name.startswith("matmul") else memory(name)
+    of = product if name.startswith("matmul") else attention if name.startswith("attention") else memory
+    work, amount, unit = of(name)
     return seconds(work), amount, unit
 
 
