@@ -42,6 +42,8 @@ typedef bool (*tn_kernel)(const tn_kernel_call *call);
  *          may be p's memory.
  * BIAS     matmul of f32, then a bias of one axis is added to every row: operands x, y and the bias.
  *          BIAS_RELU: and relu of that.
+ * RELU_SLOPE  matmul of two f32 matrices, then 0 where the third operand, of the result's shape, is not
+ *          above 0.
  * POOL     the sum or the mean (call->op) of rows that an index names: out[..., c] is that of
  *          table[index[..., i], c] over i. The operands are an f32 table of two axes, without gaps along the
  *          second, and a contiguous index, whose last axis has 1 to TN_BACKEND_POOL_LIMIT places; the result

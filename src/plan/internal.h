@@ -140,6 +140,8 @@ bool tn_plan_suits_windows(const tn_plan *plan, const tn_type *image, const tn_t
 bool tn_plan_schedule(tn_plan *plan, tn_fault *fault);
 /* Merges two steps into one if the back end can. False when memory runs out. */
 bool tn_plan_merge_steps(tn_plan *plan, tn_fault *fault);
+/* The operand that relu's slope is multiplied with, which it lets through or not; -1: the node is none. */
+int tn_plan_passed_by_relu_slope(const tn_node *node);
 /* Makes one axis of several in front where a step does the same along all of them. False when memory runs
  * out. */
 bool tn_plan_flatten(tn_plan *plan, tn_fault *fault);

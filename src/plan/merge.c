@@ -3,6 +3,8 @@
  *
  * backend/fusions.def lists the pairs. A pattern looks at shapes and strides, and names the operands of the
  * kernel; the rest is the same for all. */
+#include <math.h>
+
 #include "plan/internal.h"
 
 #define LENGTH_LIMIT  2048 /* of the products' sums: they are added up without being stored in between */
@@ -118,6 +120,58 @@ static bool fits_bias_relu(const tn_plan *plan, const tn_step *product, const tn
   if (add->in[0] > 1 || add->in[1] > 1 || add->dtype != TN_F32 || relu->dtype != TN_F32) return false;
   return adds_bias(plan, product, fused, add->in[0], add->in[1], call) ||
          adds_bias(plan, product, fused, add->in[1], add->in[0], call);
+}
+
+static bool is_zero(const tn_fused *program, int place) {
+  int step = place - program->operand_count;
+  if (step < 0 || program->step[step].op != TN_OP_FILL) return false;
+  return program->step[step].number == 0 && !signbit(program->step[step].number);
+}
+
+/* select(tested > 0, passed, 0); constants are the only other steps. */
+static bool is_relu_slope(const tn_fused *program, int *tested, int *passed) {
+  int last = program->step_count - 1;
+  const tn_fused_step *select = &program->step[last];
+  *tested = -1;
+  if (program->operand_count != 2 || select->op != TN_OP_SELECT || select->dtype != TN_F32) return false;
+  for (int s = 0; s < last; s++) {
+    const tn_fused_step *step = &program->step[s];
+    if (step->op == TN_OP_FILL) continue;
+    if (step->op != TN_OP_GT || select->in[0] != 2 + s || !is_zero(program, step->in[1])) return false;
+    *tested = step->in[0];
+  }
+  *passed = select->in[1];
+  return is_zero(program, select->in[2]) && (*tested == 0 || *tested == 1) && *passed == 1 - *tested;
+}
+
+int tn_plan_passed_by_relu_slope(const tn_node *node) {
+  int tested, passed;
+  return node->op == TN_OP_FUSED && is_relu_slope(node->attrs->program, &tested, &passed) ? passed : -1;
+}
+
+/* Whether matrices of both follow each other alike. */
+static bool same_batches(const tn_view *x, const tn_view *y) {
+  bool same = x->rank == y->rank && x->rank >= 2;
+  for (int axis = 0; same && axis < x->rank; axis++)
+    same = x->dim[axis] == y->dim[axis] && (axis >= x->rank - 2 || x->stride[axis] == y->stride[axis]);
+  return same;
+}
+
+static bool fits_relu_slope(const tn_plan *plan, const tn_step *product, const tn_step *slope,
+                            merged_call *call) {
+  const tn_view *out = tn_step_view(plan, product, 2), *result = tn_step_view(plan, slope, 2);
+  int tested, passed;
+  if (out->dtype != TN_F32 || tn_view_count(out) == 0 || tn_view_count(tn_step_view(plan, product, 0)) == 0)
+    return false;
+  if (!is_relu_slope(slope->call.attrs->program, &tested, &passed)) return false;
+  const tn_view *y = tn_step_view(plan, slope, tested);
+  tn_shape made = tn_view_shape(out), given = tn_view_shape(result);
+  *call = (merged_call){ .op = TN_OP_MATMUL,
+                         .attrs = product->call.attrs,
+                         .in = { { false, 0 }, { false, 1 }, { true, tested } },
+                         .count = 3 };
+  return y->dtype == TN_F32 && tn_shape_equal(&made, &given) && same_batches(y, result) &&
+         tn_step_same_place(plan, slope, passed, product, 2);
 }
 
 /* gather: [rows, columns] and [..., n] to [..., n, columns]; the sum is along n. */

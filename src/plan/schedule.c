@@ -484,6 +484,22 @@ static void fold_at_once(const scheduler *s, uint64_t *key) {
   }
 }
 
+/* Relu's slope follows the product that it lets through, so that merge.c makes one kernel of the two. Else
+ * what a parameter becomes, which waits for the last reader of the old one, would stand between. */
+static void pass_at_once(const scheduler *s, uint64_t *key) {
+  const tn_graph *graph = s->graph;
+  const tn_kernel *fusions = s->plan->backend->fusions;
+  if (!fusions || !fusions[TN_FUSION_RELU_SLOPE]) return;
+  for (tn_value v = 1; v < graph->nodes.count; v++) {
+    const tn_node *node = &graph->nodes.at[v];
+    int passed = tn_plan_passed_by_relu_slope(node);
+    if (passed < 0 || node->region != 0) continue;
+    tn_value product = node->in[passed], made = node->in[1 - passed];
+    if (graph->nodes.at[product].op != TN_OP_MATMUL || graph->nodes.at[product].region != 0) continue;
+    if (key[made] < key[product]) key[v] = key[product];
+  }
+}
+
 /* The last of the values that parameters wait for; 0: none. */
 static tn_value guard_of(const scheduler *s) {
   const tn_plan_options *options = &s->plan->options;
@@ -505,6 +521,7 @@ static bool decide_order(scheduler *s) {
 
   for (tn_value v = 0; v < graph->nodes.count; v++) key[v] = 2 * (uint64_t)v;
   fold_at_once(s, key);
+  pass_at_once(s, key);
   const uint64_t earliest = 2 * (uint64_t)guard_of(s) + 1;
   for (size_t p = 0; p < graph->params.count; p++) {
     tn_value update = update_of(s, p);

@@ -196,6 +196,38 @@ static void a_bias_is_added_to_every_row(void **state) {
   }
 }
 
+/* Relu's result lies by rows, or some other way, but its matrices follow each other as those of the product
+ * do. It has NaN, zeros of both signs and infinities; the first sum that it lets through is NaN. */
+static void relu_slope_lets_sums_through(void **state) {
+  (void)state;
+  static const struct {
+    int64_t batch, m, k, n;
+    layout made;
+  } shapes[] = { { 1, 5, 3, 7, ROWS }, { 1, 64, 16, 32, COLUMNS }, { 3, 33, 20, 72, ROWS },
+                 { 2, 130, 9, 64, COLUMNS }, { 1, 64, 40, 512, ROWS }, { 1, 500, 5, 532, ROWS },
+                 { 1, 66, 33, 72, STEPPED } };
+  for (int s = 0; s < 7; s++) {
+    emulated_card card;
+    tn_fault fault = { 0 };
+    int64_t batch = shapes[s].batch, m = shapes[s].m, n = shapes[s].n, count = batch * m * n;
+    matrices x = make(batch, m, shapes[s].k, ROWS), y = make(batch, shapes[s].k, n, COLUMNS);
+    matrices made = make(batch, m, n, shapes[s].made), got = make(batch, m, n, ROWS);
+    matrices expected = make(batch, m, n, ROWS);
+    x.memory[0] = (float)NAN, *(float *)made.view.data = 1;
+    tn_view in[3] = { x.view, y.view, made.view };
+    tn_kernel_call call = { .op = TN_OP_MATMUL, .attrs = &(tn_attrs){ 0 }, .in = in, .count = 2,
+                            .out = &expected.view, .threads = 1, .fault = &fault };
+    assert_true(tn_backend_run(tn_backend_ref(), &call));
+    for (int64_t i = 0; i < count; i++)
+      if (!(tn_view_get_f64(&made.view, i) > 0)) expected.memory[i] = 0;
+    emulated_card_init(&card);
+    call.out = &got.view, call.count = 3, call.queue = &card.queue;
+    assert_true(tn_backend_cuda()->fusions[TN_FUSION_RELU_SLOPE](&call));
+    assert_memory_equal(expected.memory, got.memory, (size_t)count * sizeof(float));
+    free(x.memory), free(y.memory), free(made.memory), free(expected.memory), free(got.memory);
+  }
+}
+
 /* ---- short elementwise programs ---- */
 enum { MOST_STEPS = 8, MOST_OPERANDS = 5 };
 
@@ -390,6 +422,7 @@ int main(void) {
   }
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(descent_takes_a_multiple_of_the_product_off);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_bias_is_added_to_every_row);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(relu_slope_lets_sums_through);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(short_programs_give_the_bits_of_ref);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(sums_of_many_chunks_are_joined_in_order);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(slices_of_many_entries_are_added_in_order);

@@ -189,6 +189,16 @@ static bool with_bias(const tn_kernel_call *call, card_end_kind end) {
 bool tn_cuda_bias(const tn_kernel_call *call) { return with_bias(call, CARD_BIAS); }
 bool tn_cuda_bias_relu(const tn_kernel_call *call) { return with_bias(call, CARD_BIAS_RELU); }
 
+/* out = made > 0 ? x y : 0, where relu made the third operand: TN_FUSION_RELU_SLOPE. */
+bool tn_cuda_relu_slope(const tn_kernel_call *call) {
+  const tn_view *made = &call->in[2];
+  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
+  look(&a);
+  a.end = CARD_RELU_SLOPE;
+  set_rest(&a, made->data, made->stride[made->rank - 2] * 4, made->stride[made->rank - 1] * 4);
+  return launch_tiles(call, tile_for(&a), &a);
+}
+
 bool tn_cuda_matmul(const tn_kernel_call *call) {
   card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
   tn_dtype dtype = call->out->dtype;

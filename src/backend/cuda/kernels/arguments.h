@@ -295,8 +295,8 @@ typedef struct {
   int32_t step[2], low[2];           /* from one to the next; zeros before the image */
 } card_windows;
 /* What becomes of a sum s: itself; minuend - scale * s, which plain descent makes of a gradient; s and the
- * bias of its column, and relu of that. */
-typedef enum { CARD_PLAIN, CARD_DESCENT, CARD_BIAS, CARD_BIAS_RELU } card_end_kind;
+ * bias of its column, and relu of that; s where relu's result is above 0, else 0. */
+typedef enum { CARD_PLAIN, CARD_DESCENT, CARD_BIAS, CARD_BIAS_RELU, CARD_RELU_SLOPE } card_end_kind;
 
 typedef struct {
   card_start start;
@@ -310,8 +310,8 @@ typedef struct {
   int32_t out_runs;             /* four columns of the result can be written as one */
   int32_t end;                  /* card_end_kind */
   int32_t rest_runs;            /* so can four of the rest be read */
-  const char *rest;             /* what a sum becomes a result with: the minuend, or the bias, a row */
-  int64_t rest_row, rest_column;
+  const char *rest;             /* what a sum becomes a result with: minuend, bias (a row), relu's result */
+  int64_t rest_row, rest_column;   /* relu's result has the matrices of `out` */
   const float *scale;           /* of a descent */
   card_windows windows;         /* where x is read */
 } card_matmul_arguments;

@@ -28,7 +28,7 @@
 typedef struct {
   int64_t row, column;               /* of the tile's first element */
   int64_t first_row, first_column;   /* of the first that it gives */
-  const char *x, *y;                 /* the matrices */
+  const char *x, *y, *rest;          /* the matrices; what sums become results with */
   char *out;
 } card_matmul_place;
 
@@ -45,6 +45,7 @@ CARD_INLINE card_matmul_place card_matmul_place_of(const card_matmul_arguments *
   card_matmul_place at = { .row = (int64_t)(group * GROUP + rest % high) * rows,
                            .column = (int64_t)(rest / high) * columns, .x = a->x.data + offset[0],
                            .y = a->y.data + offset[1], .out = a->out.data + offset[2] };
+  at.rest = a->end == CARD_RELU_SLOPE ? a->rest + offset[2] : a->rest;   /* of every matrix, or of all */
   at.first_row = at.row, at.first_column = at.column;
   return at;
 }
@@ -79,14 +80,16 @@ CARD_INLINE void card_store_run(char *to, const float *from, int count) {
 }
 
 /* ---- from sums to results ---- */
-/* Where the bias of a column is, or what a descent takes a sum from. */
-CARD_INLINE const char *card_matmul_rest(const card_matmul_arguments *a, int64_t row, int64_t column) {
-  return a->rest + row * a->rest_row + column * a->rest_column;
+/* Where the bias of a column is, or what a descent takes a sum from, or what relu made. */
+CARD_INLINE const char *card_matmul_rest(const card_matmul_arguments *a, const card_matmul_place *at,
+                                         int64_t row, int64_t column) {
+  return at->rest + row * a->rest_row + column * a->rest_column;
 }
 
 CARD_INLINE float card_matmul_end(int end, float sum, float rest, float scale) {
   if (end == CARD_PLAIN) return tn_canonical_f32(sum);
   if (end == CARD_DESCENT) return tn_canonical_f32(rest - scale * sum);
+  if (end == CARD_RELU_SLOPE) return rest > 0 ? tn_canonical_f32(sum) : 0;
   float shifted = sum + rest;
   return end == CARD_BIAS_RELU && shifted <= 0 ? 0 : tn_canonical_f32(shifted);
 }
@@ -96,7 +99,7 @@ CARD_INLINE void card_matmul_give(const card_matmul_arguments *a, const card_mat
                                   float sum) {
   int64_t row = at->row + i, column = at->column + j;
   if (row < at->first_row || row >= a->m || column < at->first_column || column >= a->n) return;
-  float rest = a->end == CARD_PLAIN ? 0 : *(const float *)(const void *)card_matmul_rest(a, row, column);
+  float rest = a->end == CARD_PLAIN ? 0 : *(const float *)(const void *)card_matmul_rest(a, at, row, column);
   float result = card_matmul_end(a->end, sum, rest, a->end == CARD_DESCENT ? *a->scale : 0);
   *(float *)(void *)(at->out + row * a->out_row + column * a->out_column) = result;
 }

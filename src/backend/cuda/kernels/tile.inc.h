@@ -171,7 +171,7 @@ CARD_INLINE void OF(add_step)(OF(part) *p, int number) {
 CARD_INLINE void OF(read_rest)(const card_matmul_arguments *a, const card_matmul_place *at, int i,
                                float *rest) {
   if (a->end == CARD_PLAIN) return;
-  const char *from = card_matmul_rest(a, at->row + OF(row)(i), at->column);
+  const char *from = card_matmul_rest(a, at, at->row + OF(row)(i), at->column);
   CARD_UNROLL
   for (int j = 0; j < EACH_N; j += RUN_N)
     card_load_run(rest + j, from + 4 * OF(column)(j), RUN_N);
