@@ -18,20 +18,39 @@ static int64_t rounded(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 /* Rows of weights begin on banks that are four apart. */
 static int64_t pitch_of(int64_t keys) { return rounded(keys, 32) + 4; }
 
-static int64_t room_for(int64_t rows, int64_t keys) {
-  int64_t stages = CARD_ATTENTION_STAGES * CARD_ATTENTION_STAGE;
-  return (rows * (pitch_of(keys) + CARD_ATTENTION_PITCH) + stages) * 4;
+static int64_t flat_room(int64_t keys) {
+  int64_t stages = CARD_ATTENTION_STAGES * CARD_ATTENTION_FLAT_STAGE;
+  return (CARD_ATTENTION_FLAT * (pitch_of(keys) + CARD_ATTENTION_PITCH) + stages) * 4;
 }
 
-/* Queries per band; 0: even the smallest band has too many keys. */
-static int rows_for(int64_t keys) {
-  if (keys <= CARD_ATTENTION_HELD) return CARD_ATTENTION_TALL;
-  return keys <= CARD_ATTENTION_CHUNKS * CARD_CHUNK && room_for(CARD_ATTENTION_FLAT, keys) <= TN_CARD_ROOM
-             ? CARD_ATTENTION_FLAT : 0;
+/* How bands of queries are computed; no kernel: even the smallest band has too many keys. */
+typedef struct {
+  tn_card_kernel kernel;
+  int64_t rows, threads, room;
+} band_kind;
+
+static band_kind tall_band(bool grad) {
+  return (band_kind){ grad ? TN_CARD_attention_queries_tall : TN_CARD_attention_tall, CARD_ATTENTION_TALL,
+                      CARD_ATTENTION_TALL_THREADS,
+                      (grad ? CARD_ATTENTION_QUERIES_ROOM : CARD_ATTENTION_TALL_ROOM) * 4 };
 }
 
-_Static_assert((CARD_ATTENTION_TALL * (CARD_ATTENTION_HELD + 4 + CARD_ATTENTION_PITCH) +
-                CARD_ATTENTION_STAGES * CARD_ATTENTION_STAGE) * 4 <= TN_CARD_ROOM, "a tall band fits");
+static band_kind flat_band(bool grad, int64_t keys) {
+  return (band_kind){ grad ? TN_CARD_attention_queries_flat : TN_CARD_attention_flat, CARD_ATTENTION_FLAT,
+                      CARD_ATTENTION_FLAT_THREADS, flat_room(keys) };
+}
+
+static bool has_room(int64_t keys) {
+  return keys <= CARD_ATTENTION_HELD ||
+         (keys <= CARD_ATTENTION_CHUNKS * CARD_CHUNK && flat_room(keys) <= TN_CARD_ROOM);
+}
+
+_Static_assert(CARD_ATTENTION_QUERIES_ROOM * 4 <= TN_CARD_ROOM, "a tall band fits");
+_Static_assert(CARD_ATTENTION_ROWS + CARD_ATTENTION_KEY_ROOM <=
+               CARD_ATTENTION_BAND + CARD_ATTENTION_VALUE_ROOM,
+               "queries and keys fit where weights and values are later");
+_Static_assert(CARD_ATTENTION_VALUE_ROOM <= CARD_ATTENTION_KEY_ROOM, "keys fit as values do");
+_Static_assert(CARD_ATTENTION_KEYS_ROOM * 4 <= TN_CARD_ROOM, "a block of keys fits");
 
 static bool fits(int64_t width) { return width > 0 && width <= CARD_ATTENTION_WIDTH && width % 4 == 0; }
 
@@ -40,7 +59,7 @@ static bool has_bands(const tn_kernel_call *call) {
   tn_view v = tn_attention_heads(&call->in[V], call->attrs);
   int64_t queries = q.dim[q.rank - 2], keys = v.dim[v.rank - 2], count = tn_view_count(&q);
   return call->out->dtype == TN_F32 && fits(q.dim[q.rank - 1]) && fits(v.dim[v.rank - 1]) && count > 0 &&
-         keys > 0 && rows_for(keys) > 0 && count / q.dim[q.rank - 1] + queries < INT32_MAX;
+         keys > 0 && has_room(keys) && count / q.dim[q.rank - 1] + queries < INT32_MAX;
 }
 
 static card_matrix matrix_of(const tn_view *view, const card_operand *at, const card_shape *heads) {
@@ -89,12 +108,13 @@ static size_t bands_scratch(const tn_kernel_call *call) {
   return (size_t)(rounded(heads, 16) + kept) * 4;
 }
 
-static bool launch_bands(const tn_kernel_call *call, tn_card_kernel kernel, int64_t bands, int64_t room,
+/* A block for each `rows` of `all`, of every head. */
+static bool launch_bands(const tn_kernel_call *call, const band_kind *kind, int64_t all,
                          card_attention_arguments *a) {
-  a->bands = bands;
+  a->bands = (all + kind->rows - 1) / kind->rows;
   a->start = (card_start){ call->queue->fault, call->queue->step };
-  return call->queue->launch(call->queue, kernel, a->heads.count * bands, CARD_ATTENTION_THREADS, (int)room,
-                             a, sizeof *a);
+  return call->queue->launch(call->queue, kind->kernel, a->heads.count * a->bands, (int)kind->threads,
+                             (int)kind->room, a, sizeof *a);
 }
 
 static bool look(const tn_kernel_call *call, card_attention_arguments *a) {
@@ -106,17 +126,14 @@ static bool look(const tn_kernel_call *call, card_attention_arguments *a) {
 static bool run_bands(const tn_kernel_call *call) {
   card_attention_arguments a = arguments_of(call);
   bool grad = call->op == TN_OP_ATTENTION_GRAD;
-  int rows = rows_for(a.k.rows);
-  int64_t tile = CARD_ATTENTION_KEYS;
-  tn_card_kernel first = rows == CARD_ATTENTION_TALL ? TN_CARD_attention_tall : TN_CARD_attention_flat;
-  if (grad)
-    first = rows == CARD_ATTENTION_TALL ? TN_CARD_attention_queries_tall : TN_CARD_attention_queries_flat;
+  band_kind by_queries = a.k.rows <= CARD_ATTENTION_HELD ? tall_band(grad) : flat_band(grad, a.k.rows);
+  band_kind by_keys = { TN_CARD_attention_keys, CARD_ATTENTION_KEYS, CARD_ATTENTION_KEYS_THREADS,
+                        CARD_ATTENTION_KEYS_ROOM * 4 };
   a.whole = call->scratch;
   a.kept = (float *)call->scratch + rounded(a.heads.count, 16);
   if (a.causal && !look(call, &a)) return false;
-  if (!launch_bands(call, first, rounded(a.q.rows, rows) / rows, room_for(rows, a.k.rows), &a)) return false;
-  return !grad || launch_bands(call, TN_CARD_attention_keys, rounded(a.k.rows, tile) / tile,
-                               tile * (5 * CARD_ATTENTION_PITCH + CARD_ATTENTION_KEPT) * 4, &a);
+  return launch_bands(call, &by_queries, a.q.rows, &a) &&
+         (!grad || launch_bands(call, &by_keys, a.k.rows, &a));
 }
 
 /* ---- unfused, part by part ---- */

@@ -325,18 +325,42 @@ typedef struct {
   int32_t runs;                 /* four columns can be moved as one */
 } card_matrix;
 
-#define CARD_ATTENTION_THREADS 128
 #define CARD_ATTENTION_WIDTH 64 /* columns that a matrix may have, which fours divide */
-#define CARD_ATTENTION_KEYS 64  /* of a tile; of a block of attention_keys */
-#define CARD_ATTENTION_TALL 64  /* queries of a block: attention_tall */
-#define CARD_ATTENTION_HELD 256 /* keys that it may have: threads hold what belongs to them */
-#define CARD_ATTENTION_FLAT 16  /* attention_flat: there are many keys */
 #define CARD_ATTENTION_PITCH (CARD_ATTENTION_WIDTH + 4)   /* floats from row to row in shared memory */
-#define CARD_ATTENTION_DEPTH 16 /* columns of keys, or rows of values, that are brought at a time */
-#define CARD_ATTENTION_STAGE (CARD_ATTENTION_KEYS * (CARD_ATTENTION_DEPTH + 4))
-#define CARD_ATTENTION_STAGES 3
 #define CARD_ATTENTION_KEPT 4   /* numbers of a query */
+/* attention_tall: bands of so many queries, four threads to a query; keys that it may have, which threads
+ * hold. Keys are brought 128 at a time, some of their columns; values some rows at a time. */
+#define CARD_ATTENTION_TALL 32
+#define CARD_ATTENTION_TALL_THREADS (CARD_ATTENTION_TALL * 4)
+#define CARD_ATTENTION_HELD 256
+#define CARD_ATTENTION_HELD_PITCH (CARD_ATTENTION_HELD + 8)
+#define CARD_ATTENTION_TILE 128
+#define CARD_ATTENTION_DEPTH 16
+#define CARD_ATTENTION_STAGES 3
+#define CARD_ATTENTION_VALUES 32
+#define CARD_ATTENTION_VALUE_STAGES 2
+/* Floats of shared memory of the parts of a tall band. */
+#define CARD_ATTENTION_BAND (CARD_ATTENTION_TALL * CARD_ATTENTION_HELD_PITCH)
+#define CARD_ATTENTION_ROWS (CARD_ATTENTION_TALL * CARD_ATTENTION_PITCH)
+#define CARD_ATTENTION_KEY_ROOM (CARD_ATTENTION_STAGES * CARD_ATTENTION_TILE * (CARD_ATTENTION_DEPTH + 4))
+#define CARD_ATTENTION_VALUE_ROOM (CARD_ATTENTION_VALUE_STAGES * CARD_ATTENTION_VALUES * CARD_ATTENTION_PITCH)
+#define CARD_ATTENTION_JOIN (CARD_ATTENTION_TALL * 18)
+#define CARD_ATTENTION_TALL_ROOM (CARD_ATTENTION_BAND + CARD_ATTENTION_VALUE_ROOM + CARD_ATTENTION_JOIN)
+#define CARD_ATTENTION_QUERIES_ROOM \
+  (CARD_ATTENTION_BAND + CARD_ATTENTION_ROWS + CARD_ATTENTION_KEY_ROOM + CARD_ATTENTION_JOIN)
+/* attention_flat: there are many keys. */
+#define CARD_ATTENTION_FLAT 16
+#define CARD_ATTENTION_FLAT_THREADS 128
+#define CARD_ATTENTION_FLAT_TILE 64
+#define CARD_ATTENTION_FLAT_STAGE (CARD_ATTENTION_FLAT_TILE * (CARD_ATTENTION_DEPTH + 4))
 #define CARD_ATTENTION_CHUNKS 4 /* of keys, at most */
+/* attention_keys: keys of a block, four threads to a key; queries that come at a time. */
+#define CARD_ATTENTION_KEYS 32
+#define CARD_ATTENTION_KEYS_THREADS (CARD_ATTENTION_KEYS * 4)
+#define CARD_ATTENTION_QUERIES 64
+#define CARD_ATTENTION_KEYS_ROOM                                             \
+  (2 * (CARD_ATTENTION_KEYS + CARD_ATTENTION_QUERIES) * CARD_ATTENTION_PITCH + \
+   CARD_ATTENTION_QUERIES * (CARD_ATTENTION_KEYS + 8 + CARD_ATTENTION_KEPT))
 
 typedef struct {
   card_start start;

@@ -1,10 +1,8 @@
 /* backend/cuda/kernels/attention.h: what the kernels of attention share.
  *
- * A block has 128 threads and makes tiles of 64 rows by 64 columns, or of 16 by 64. A thread has every eighth
- * row, and every sixteenth column of a product by rows of keys (`add_rows`) or four columns that lie side by
- * side of one by columns (attention.inc.h, attention_keys.c). Operands lie in shared memory as they do in the
- * card's memory, four columns read at once. The 16 threads that share rows have lanes 0, 2, 4 ... or 1, 3, 5
- * ... of a warp, so that neighbours ask for the same words; their rows are four apart, on other banks.
+ * Operands lie in shared memory as they do in the card's memory, four columns read at once. A warp is 4
+ * threads down by 8 across, but for attention_flat.c: what it reads at once are 4 rows of one operand or 8 of
+ * the other, on banks of their own.
  *
  * Every chain of fma is in the order of docs/numerics.md and is never cut. */
 #ifndef TN_BACKEND_CUDA_KERNELS_ATTENTION_H
@@ -16,15 +14,13 @@
 #include "base/simd.h"
 #include "base/elementary.inc.h"
 
-#define THREADS CARD_ATTENTION_THREADS
-#define KEYS    CARD_ATTENTION_KEYS
-#define PITCH   CARD_ATTENTION_PITCH
-#define RUNS    (CARD_ATTENTION_WIDTH / 4)   /* of a row */
-#define ACROSS  (KEYS / CARD_LANES)          /* columns of a thread */
+#define PITCH CARD_ATTENTION_PITCH
+#define RUNS  (CARD_ATTENTION_WIDTH / 4)   /* of a row */
 
 /* ---- who a thread is ---- */
-CARD_INLINE int first_row(void) { return card_thread() / CARD_WARP + 4 * (card_thread() & 1); }
-CARD_INLINE int first_column(void) { return card_lane() >> 1; }
+CARD_INLINE int warp(void) { return card_thread() / CARD_WARP; }
+CARD_INLINE int down(void) { return (card_lane() & 1) | (card_lane() >> 3 & 2); }
+CARD_INLINE int across(void) { return card_lane() >> 1 & 7; }
 
 /* ---- the matrices of a head ---- */
 typedef struct {
@@ -51,19 +47,19 @@ CARD_INLINE void bring_run(CARD_NEAR float *to, const head_matrix *m, int row, i
   }
 }
 
-/* Rows and all their columns, PITCH apart. */
-CARD_INLINE void bring_rows(CARD_NEAR float *to, const head_matrix *m, int first, int rows) {
+/* Rows and all their columns, PITCH apart, by so many threads. */
+CARD_INLINE void bring_rows(CARD_NEAR float *to, const head_matrix *m, int first, int rows, int threads) {
   CARD_UNROLL
-  for (int n = 0; n < rows * RUNS; n += THREADS) {
+  for (int n = 0; n < rows * RUNS; n += threads) {
     int row = (n + card_thread()) / RUNS, column = (n + card_thread()) % RUNS * 4;
     bring_run(to + row * PITCH + column, m, first + row, column);
   }
 }
 
 /* What this thread has brought of them, times the factor. */
-CARD_INLINE void scale_rows(CARD_NEAR float *at, int rows, float factor) {
+CARD_INLINE void scale_rows(CARD_NEAR float *at, int rows, int threads, float factor) {
   CARD_UNROLL
-  for (int n = 0; n < rows * RUNS; n += THREADS) {
+  for (int n = 0; n < rows * RUNS; n += threads) {
     int row = (n + card_thread()) / RUNS, column = (n + card_thread()) % RUNS * 4;
     CARD_NEAR card_run *run = (CARD_NEAR card_run *)(CARD_NEAR void *)(at + row * PITCH + column);
     *run = *run * factor;
@@ -75,20 +71,21 @@ CARD_INLINE card_run run_at(const CARD_NEAR float *from) {
   return *(const CARD_NEAR card_run *)(const CARD_NEAR void *)from;
 }
 
-/* sum[i][j] += x[8 i] . y[16 j], four columns. */
-CARD_INLINE void add_run(float (*sum)[ACROSS], int each, const CARD_NEAR float *x, int x_pitch,
-                         const CARD_NEAR float *y, int y_pitch) {
-  card_run left[8], right[ACROSS];
+/* sum[i][j] += x[i] . y[j], four columns, for `rows` by `columns` of them; steps lead to the next of each. */
+CARD_INLINE void add_runs(float *sum, int sum_step, int rows, int columns, const CARD_NEAR float *x,
+                          int x_step, const CARD_NEAR float *y, int y_step) {
+  card_run left[4], right[8];
   CARD_UNROLL
-  for (int j = 0; j < ACROSS; j++) right[j] = run_at(y + j * CARD_LANES * y_pitch);
+  for (int i = 0; i < rows; i++) left[i] = run_at(x + i * x_step);
   CARD_UNROLL
-  for (int i = 0; i < each; i++) left[i] = run_at(x + i * 8 * x_pitch);
+  for (int j = 0; j < columns; j++) right[j] = run_at(y + j * y_step);
   CARD_UNROLL
   for (int c = 0; c < 4; c++) {
     CARD_UNROLL
-    for (int i = 0; i < each; i++) {
+    for (int i = 0; i < rows; i++) {
       CARD_UNROLL
-      for (int j = 0; j < ACROSS; j++) sum[i][j] = tn_fma_f32(left[i][c], right[j][c], sum[i][j]);
+      for (int j = 0; j < columns; j++)
+        sum[i * sum_step + j] = tn_fma_f32(left[i][c], right[j][c], sum[i * sum_step + j]);
     }
   }
 }
@@ -123,18 +120,6 @@ CARD_INLINE bool is_open(const card_attention_arguments *a, int row, int key) {
   return !a->causal || key <= row + a->k.rows - a->q.rows;
 }
 
-/* Whether one of the block's threads says so; all call. `room` holds a number for each warp, and is free
- * again after the next barrier. */
-CARD_INLINE bool any_of_block(bool truth, CARD_NEAR float *room) {
-  float here = card_ballot(truth) ? 1 : 0;
-  bool any = false;
-  if (card_lane() == 0) room[card_thread() / CARD_WARP] = here;
-  card_barrier();
-  CARD_UNROLL
-  for (int w = 0; w < THREADS / CARD_WARP; w++) any |= room[w] > 0;
-  return any;
-}
-
 CARD_INLINE bool is_finite(float x) { return tn_abs_f32(x) < tn_infinity_f32(); }
 
 /* ---- weights ---- */
@@ -148,19 +133,24 @@ CARD_INLINE float near_exp(float x) {
   return tn_float_of_bits(tn_bits_f32(rest) + (tn_bits_f32(n + 0x1.8p23f) << 23));
 }
 
-/* x / sum for x from 2^-100 to 1 and a sum from 1 to 2^20, of which `inverse` is 1 / sum: what a card's
- * division does between looking for odd operands and rounding. */
+/* x / sum for x of 0 or from 2^-100 to 1 and a sum from 1 to 2^20, of which `inverse` is 1 / sum: what a
+ * card's division does between looking for odd operands and rounding. */
 CARD_INLINE float near_quotient(float x, float sum, float inverse) {
   float rough = x * inverse, close = tn_fma_f32(tn_fma_f32(-rough, sum, x), inverse, rough);
   return tn_fma_f32(tn_fma_f32(-close, sum, x), inverse, close);
 }
 
-/* Four exponentials of what is at most 0: one question for all, so that their steps interleave. */
-CARD_INLINE void exp_four(float *x) {
+/* Four exponentials of what is at most 0, or NaN: one question for all, so that their steps interleave.
+ * Returns whether all were near, or -infinity, which gives 0: so is what a mask hides. */
+CARD_INLINE bool exp_four(float *x) {
   float e[4];
   bool near = true;
   CARD_UNROLL
-  for (int i = 0; i < 4; i++) near &= x[i] >= NEAR, e[i] = near_exp(x[i]);
+  for (int i = 0; i < 4; i++) {
+    bool none = x[i] == -tn_infinity_f32();
+    near &= none | (x[i] >= NEAR);
+    e[i] = none ? 0 : near_exp(x[i]);
+  }
   if (near) {
     CARD_UNROLL
     for (int i = 0; i < 4; i++) x[i] = e[i];
@@ -168,20 +158,17 @@ CARD_INLINE void exp_four(float *x) {
     CARD_UNROLL
     for (int i = 0; i < 4; i++) x[i] = tn_exp_f32(x[i]);
   }
+  return near;
 }
 
-/* Four of them by a sum of exponentials up to 1. */
-CARD_INLINE void divide_four(float *x, float sum, float inverse) {
-  float q[4];
-  bool near = true;
-  CARD_UNROLL
-  for (int i = 0; i < 4; i++) near &= x[i] >= 0x1p-100f, q[i] = near_quotient(x[i], sum, inverse);
+/* Four of them by a sum of exponentials up to 1, or NaN. */
+CARD_INLINE void divide_four(float *x, bool near, float sum, float inverse) {
   if (near) {
     CARD_UNROLL
-    for (int i = 0; i < 4; i++) x[i] = q[i];
+    for (int i = 0; i < 4; i++) x[i] = near_quotient(x[i], sum, inverse);
   } else {
     CARD_UNROLL
-    for (int i = 0; i < 4; i++) x[i] = tn_canonical_f32(x[i] / sum);
+    for (int i = 0; i < 4; i++) x[i] = x[i] / sum;
   }
 }
 

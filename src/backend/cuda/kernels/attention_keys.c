@@ -1,126 +1,162 @@
-/* backend/cuda/kernels/attention_keys.c: the gradients of keys and values, 64 keys to a block, and whether
+/* backend/cuda/kernels/attention_keys.c: the gradients of keys and values, 32 keys to a block, and whether
  * hidden keys of a head may be left out.
  *
  * Queries come by 64 at a time, in order. Their weights and slopes are recomputed, tile by tile, from what
  * attention_queries has kept of each row; what they add to the gradients is added in registers.
  *
- * In shared memory: keys, values, queries (scaled), the gradients g, a tile: [64][PITCH] each;
- * then what is kept of the queries. */
+ * Of a tile of weights or slopes, 16 queries by 32 keys belong to a warp: every fourth and every eighth to a
+ * thread. Of the gradients, 16 keys by 32 columns do: four of either to a thread, side by side.
+ *
+ * In shared memory: keys and values [KEYS][PITCH]; queries, scaled, and the gradients g [QUERIES][PITCH]; the
+ * tile [QUERIES][TILE_PITCH]; what is kept of the queries. */
 #include "backend/cuda/kernels/attention.h"
 
 #if defined(__NVPTX__)
-__asm__("// bounds card_kernel_attention_keys 128 2");
+__asm__("// bounds card_kernel_attention_keys 128 3");
 __asm__("// bounds card_kernel_attention_look 256 4");
 #endif
 
-#define QUERIES KEYS
-#define EACH    (QUERIES / 8)
-#define MATRIX  (KEYS * PITCH)
+#define KEYS       CARD_ATTENTION_KEYS
+#define THREADS    CARD_ATTENTION_KEYS_THREADS
+#define QUERIES    CARD_ATTENTION_QUERIES
+#define TILE_PITCH (KEYS + 8)
+#define EACH       4                       /* rows and columns of a thread, of any tile */
 #define KEYS_AT    (card_room)
-#define VALUES_AT  (card_room + MATRIX)
-#define QUERIES_AT (card_room + 2 * MATRIX)
-#define SLOPES_AT  (card_room + 3 * MATRIX)
-#define TILE_AT    (card_room + 4 * MATRIX)
-#define KEPT_AT    (card_room + 5 * MATRIX)
-
-/* ---- a tile of weights or slopes ---- */
-CARD_INLINE void multiply(const CARD_NEAR float *x, const CARD_NEAR float *y, int columns,
-                          float (*sum)[ACROSS]) {
-  x += first_row() * PITCH, y += first_column() * PITCH;
-  CARD_ROLLED
-  for (int c = 0; c < columns; c += 4) add_run(sum, EACH, x + c, PITCH, y + c, PITCH);
-}
+#define VALUES_AT  (KEYS_AT + KEYS * PITCH)
+#define QUERIES_AT (VALUES_AT + KEYS * PITCH)
+#define SLOPES_AT  (QUERIES_AT + QUERIES * PITCH)
+#define TILE_AT    (SLOPES_AT + QUERIES * PITCH)
+#define KEPT_AT    (TILE_AT + QUERIES * TILE_PITCH)
 
 typedef struct {
   const card_attention_arguments *a;
   int64_t head;
   int key, query;     /* the first of the block, and of the tile */
+  int queries;        /* that the tile has */
 } place;
+
+/* ---- a tile of weights or slopes ---- */
+CARD_INLINE int first_row(void) { return warp() % (QUERIES / 16) * 16 + down(); }
+CARD_INLINE int first_key(void) { return warp() / (QUERIES / 16) * 32 + across(); }
 
 /* Element (i, j) of a thread. */
 CARD_INLINE CARD_NEAR float *tile_at(int i, int j) {
-  return TILE_AT + (first_row() + 8 * i) * PITCH + first_column() + j * CARD_LANES;
+  return TILE_AT + first_row() * TILE_PITCH + first_key() + i * 4 * TILE_PITCH + j * 8;
 }
 CARD_INLINE bool sees(const place *p, int i, int j) {
-  return is_open(p->a, p->query + first_row() + 8 * i, p->key + first_column() + j * CARD_LANES);
+  return is_open(p->a, p->query + first_row() + 4 * i, p->key + first_key() + 8 * j);
 }
-/* What attention_queries has stored for row i of a thread. */
-CARD_INLINE card_run kept_of(int i) { return run_at(KEPT_AT + (first_row() + 8 * i) * CARD_ATTENTION_KEPT); }
+/* Every query of the tile sees every key of the block. */
+CARD_INLINE bool all_open(const place *p) { return is_open(p->a, p->query, p->key + KEYS - 1); }
 
-CARD_INLINE void bring_kept(const place *p, int queries) {
+/* What attention_queries has stored for row i of a thread. */
+CARD_INLINE card_run kept_of(int i) { return run_at(KEPT_AT + (first_row() + 4 * i) * CARD_ATTENTION_KEPT); }
+
+CARD_INLINE void bring_kept(const place *p) {
   const float *from = p->a->kept + (p->head * p->a->q.rows + p->query) * CARD_ATTENTION_KEPT;
   int at = card_thread() * CARD_ATTENTION_KEPT;
-  if (card_thread() < queries) card_copy_run(KEPT_AT + at, (const char *)(from + at));
+  if (card_thread() < p->queries) card_copy_run(KEPT_AT + at, (const char *)(from + at));
+}
+
+/* Warps whose queries are not there have nothing to do. */
+CARD_INLINE void multiply(const place *p, const CARD_NEAR float *x, const CARD_NEAR float *y, int columns,
+                          float (*sum)[EACH]) {
+  int c = 0;
+  x += first_row() * PITCH, y += first_key() * PITCH;
+  if (first_row() - down() >= p->queries) return;
+  CARD_ROLLED
+  for (; c + 16 <= columns; c += 16) {
+    CARD_UNROLL
+    for (int d = c; d < c + 16; d += 4)
+      add_runs(sum[0], EACH, EACH, EACH, x + d, 4 * PITCH, y + d, 8 * PITCH);
+  }
+  CARD_ROLLED
+  for (; c < columns; c += 4) add_runs(sum[0], EACH, EACH, EACH, x + c, 4 * PITCH, y + c, 8 * PITCH);
 }
 
 CARD_INLINE void make_weights(const place *p) {
-  float score[EACH][ACROSS] = { { 0 } };
-  multiply(QUERIES_AT, KEYS_AT, p->a->k.columns, score);
+  float score[EACH][EACH] = { { 0 } };
+  bool open = all_open(p);
+  multiply(p, QUERIES_AT, KEYS_AT, p->a->k.columns, score);
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) {
     card_run kept = kept_of(i);
     float hidden = tn_canonical_f32(kept[MOST] - kept[MOST]);   /* 0, or NaN as the whole row */
     CARD_UNROLL
-    for (int j = 0; j < ACROSS; j++) score[i][j] = sees(p, i, j) ? score[i][j] - kept[MOST] : 0;
-    exp_four(score[i]);
-    divide_four(score[i], kept[SUM], kept[INVERSE]);
+    for (int j = 0; j < EACH; j++) score[i][j] = open || sees(p, i, j) ? score[i][j] - kept[MOST] : 0;
+    divide_four(score[i], exp_four(score[i]), kept[SUM], kept[INVERSE]);
     CARD_UNROLL
-    for (int j = 0; j < ACROSS; j++) *tile_at(i, j) = sees(p, i, j) ? score[i][j] : hidden;
+    for (int j = 0; j < EACH; j++) *tile_at(i, j) = open || sees(p, i, j) ? score[i][j] : hidden;
   }
 }
 
 /* In place of the weights; all threads have read them. */
 CARD_INLINE void make_slopes(const place *p) {
-  float slope[EACH][ACROSS] = { { 0 } };
-  multiply(SLOPES_AT, VALUES_AT, p->a->v.columns, slope);
+  float slope[EACH][EACH] = { { 0 } };
+  bool open = all_open(p);
+  multiply(p, SLOPES_AT, VALUES_AT, p->a->v.columns, slope);
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) {
     float mean = kept_of(i)[MEAN];
     CARD_UNROLL
-    for (int j = 0; j < ACROSS; j++) slope[i][j] = sees(p, i, j) ? *tile_at(i, j) * (slope[i][j] - mean) : 0;
+    for (int j = 0; j < EACH; j++)
+      slope[i][j] = open || sees(p, i, j) ? *tile_at(i, j) * (slope[i][j] - mean) : 0;
   }
   card_barrier();
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) {
     CARD_UNROLL
-    for (int j = 0; j < ACROSS; j++) *tile_at(i, j) = slope[i][j];
+    for (int j = 0; j < EACH; j++) *tile_at(i, j) = slope[i][j];
   }
 }
 
 /* ---- what a tile adds ---- */
-/* The keys of a thread in the gradients: eight side by side. */
-CARD_INLINE int first_key(void) { return card_thread() / CARD_WARP * 16 + (card_thread() & 1) * 8; }
+CARD_INLINE int own_key(void) { return warp() / 2 * 16 + down() * 4; }
+CARD_INLINE int own_column(void) { return warp() % 2 * 32 + across() * 4; }
 
-CARD_INLINE void add_query(int row, const CARD_NEAR float *rows, float (*sum)[4]) {
-  const CARD_NEAR float *from = TILE_AT + row * PITCH + first_key();
-  card_run low = run_at(from), high = run_at(from + 4);
-  float x[8];
+CARD_INLINE void add_query(const CARD_NEAR float *tile, const CARD_NEAR float *row, float (*sum)[4]) {
+  card_run keys = run_at(tile);
+  float x[EACH];
   CARD_UNROLL
-  for (int i = 0; i < 4; i++) x[i] = low[i], x[4 + i] = high[i];
-  add_row(sum, 8, x, run_at(rows + row * PITCH + first_column() * 4));
+  for (int i = 0; i < EACH; i++) x[i] = keys[i];
+  add_row(sum, EACH, x, run_at(row));
 }
 
 CARD_INLINE void add_queries(int queries, const CARD_NEAR float *rows, float (*sum)[4]) {
+  const CARD_NEAR float *tile = TILE_AT + own_key();
   int row = 0;
+  rows += own_column();
   CARD_ROLLED
-  for (; row + 4 <= queries; row += 4) {
+  for (; row + 16 <= queries; row += 16) {
     CARD_UNROLL
-    for (int r = 0; r < 4; r++) add_query(row + r, rows, sum);
+    for (int r = 0; r < 16; r++) add_query(tile + (row + r) * TILE_PITCH, rows + (row + r) * PITCH, sum);
   }
   CARD_ROLLED
-  for (; row < queries; row++) add_query(row, rows, sum);
+  for (; row < queries; row++) add_query(tile + row * TILE_PITCH, rows + row * PITCH, sum);
 }
 
 CARD_INLINE void give_keys(const head_matrix *m, int key, float (*sum)[4]) {
   CARD_UNROLL
-  for (int i = 0; i < 8; i++) give_run(m, key + first_key() + i, first_column() * 4, sum[i]);
+  for (int i = 0; i < EACH; i++) give_run(m, key + own_key() + i, own_column(), sum[i]);
+}
+
+/* Whether one of the block's threads says so; all call. `room` holds a number for each warp, and is free
+ * again after the next barrier. */
+CARD_INLINE bool any_of_block(bool truth, CARD_NEAR float *room) {
+  float here = card_ballot(truth) ? 1 : 0;
+  bool any = false;
+  if (card_lane() == 0) room[warp()] = here;
+  card_barrier();
+  CARD_UNROLL
+  for (int w = 0; w < THREADS / CARD_WARP; w++) any |= room[w] > 0;
+  return any;
 }
 
 /* Queries that see no key of the block are skipped where their weights are 0, which the largest scores tell,
  * and what these would be multiplied by is finite (attention_look). */
 CARD_INLINE int first_query(const place *p) {
   const card_attention_arguments *a = p->a;
-  int first = (p->key - (a->k.rows - a->q.rows)) / QUERIES * QUERIES;
+  int first = p->key - (a->k.rows - a->q.rows);
   const float *kept = a->kept + p->head * a->q.rows * CARD_ATTENTION_KEPT;
   bool odd = false;
   if (!a->causal || first <= 0) return 0;
@@ -131,33 +167,36 @@ CARD_INLINE int first_query(const place *p) {
 }
 
 CARD_KERNEL(attention_keys, card_attention_arguments) {
-  place p = { .a = a, .head = card_block() / a->bands, .key = (int)(card_block() % a->bands) * KEYS };
+  place p = { .a = a, .head = card_block() / a->bands };
   head_matrix q = matrix_of(a, &a->q, p.head), k = matrix_of(a, &a->k, p.head);
   head_matrix v = matrix_of(a, &a->v, p.head), g = matrix_of(a, &a->g, p.head);
-  float of_key[8][4] = { { 0 } }, of_value[8][4] = { { 0 } };
-  bring_rows(KEYS_AT, &k, p.key, KEYS);
-  bring_rows(VALUES_AT, &v, p.key, KEYS);
+  float of_key[EACH][4] = { { 0 } }, of_value[EACH][4] = { { 0 } };
+  p.key = (int)(card_block() - p.head * a->bands) * KEYS;
+  bring_rows(KEYS_AT, &k, p.key, KEYS, THREADS);
+  bring_rows(VALUES_AT, &v, p.key, KEYS, THREADS);
   p.query = first_query(&p);
   CARD_ROLLED
   for (; p.query < q.rows; p.query += QUERIES) {
-    int queries = q.rows - p.query < QUERIES ? q.rows - p.query : QUERIES;
-    bring_rows(QUERIES_AT, &q, p.query, QUERIES);
-    bring_rows(SLOPES_AT, &g, p.query, QUERIES);
-    bring_kept(&p, queries);
+    p.queries = q.rows - p.query < QUERIES ? q.rows - p.query : QUERIES;
+    bring_rows(QUERIES_AT, &q, p.query, QUERIES, THREADS);
+    bring_kept(&p);
     card_copies_end();
-    card_copies_wait(0);
-    scale_rows(QUERIES_AT, QUERIES, a->factor);
+    bring_rows(SLOPES_AT, &g, p.query, QUERIES, THREADS);
+    card_copies_end();
+    card_copies_wait(1);
+    scale_rows(QUERIES_AT, QUERIES, THREADS, a->factor);
     card_barrier();
     make_weights(&p);
+    card_copies_wait(0);
     card_barrier();
-    add_queries(queries, SLOPES_AT, of_value);
+    add_queries(p.queries, SLOPES_AT, of_value);
     make_slopes(&p);
     card_barrier();
-    add_queries(queries, QUERIES_AT, of_key);
+    add_queries(p.queries, QUERIES_AT, of_key);
     card_barrier();
   }
   CARD_UNROLL
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < EACH; i++) {
     CARD_UNROLL
     for (int j = 0; j < 4; j++) {
       of_key[i][j] = positive_zero(a, of_key[i][j]);
