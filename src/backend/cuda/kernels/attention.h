@@ -140,36 +140,11 @@ CARD_INLINE float near_quotient(float x, float sum, float inverse) {
   return tn_fma_f32(tn_fma_f32(-close, sum, x), inverse, close);
 }
 
-/* Four exponentials of what is at most 0, or NaN: one question for all, so that their steps interleave.
- * Returns whether all were near, or -infinity, which gives 0: so is what a mask hides. */
-CARD_INLINE bool exp_four(float *x) {
-  float e[4];
-  bool near = true;
-  CARD_UNROLL
-  for (int i = 0; i < 4; i++) {
-    bool none = x[i] == -tn_infinity_f32();
-    near &= none | (x[i] >= NEAR);
-    e[i] = none ? 0 : near_exp(x[i]);
-  }
-  if (near) {
-    CARD_UNROLL
-    for (int i = 0; i < 4; i++) x[i] = e[i];
-  } else {
-    CARD_UNROLL
-    for (int i = 0; i < 4; i++) x[i] = tn_exp_f32(x[i]);
-  }
-  return near;
-}
-
-/* Four of them by a sum of exponentials up to 1, or NaN. */
-CARD_INLINE void divide_four(float *x, bool near, float sum, float inverse) {
-  if (near) {
-    CARD_UNROLL
-    for (int i = 0; i < 4; i++) x[i] = near_quotient(x[i], sum, inverse);
-  } else {
-    CARD_UNROLL
-    for (int i = 0; i < 4; i++) x[i] = x[i] / sum;
-  }
+/* Whether near_exp and near_quotient are enough for x. What a mask hides is -infinity, and its weight 0. */
+CARD_INLINE bool is_near(float x) { return (x >= NEAR) | (x == -tn_infinity_f32()); }
+CARD_INLINE float near_weight(float x) {
+  float e = near_exp(x);   /* in any case: a branch would keep it from running beside others */
+  return x == -tn_infinity_f32() ? 0 : e;
 }
 
 /* What is kept of a query, as one run. */

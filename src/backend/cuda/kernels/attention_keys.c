@@ -49,6 +49,9 @@ CARD_INLINE bool sees(const place *p, int i, int j) {
 /* Every query of the tile sees every key of the block. */
 CARD_INLINE bool all_open(const place *p) { return is_open(p->a, p->query, p->key + KEYS - 1); }
 
+/* Warps whose queries are not there have nothing to do. */
+CARD_INLINE bool is_idle(const place *p) { return first_row() - down() >= p->queries; }
+
 /* What attention_queries has stored for row i of a thread. */
 CARD_INLINE card_run kept_of(int i) { return run_at(KEPT_AT + (first_row() + 4 * i) * CARD_ATTENTION_KEPT); }
 
@@ -58,12 +61,10 @@ CARD_INLINE void bring_kept(const place *p) {
   if (card_thread() < p->queries) card_copy_run(KEPT_AT + at, (const char *)(from + at));
 }
 
-/* Warps whose queries are not there have nothing to do. */
-CARD_INLINE void multiply(const place *p, const CARD_NEAR float *x, const CARD_NEAR float *y, int columns,
+CARD_INLINE void multiply(const CARD_NEAR float *x, const CARD_NEAR float *y, int columns,
                           float (*sum)[EACH]) {
   int c = 0;
   x += first_row() * PITCH, y += first_key() * PITCH;
-  if (first_row() - down() >= p->queries) return;
   CARD_ROLLED
   for (; c + 16 <= columns; c += 16) {
     CARD_UNROLL
@@ -74,40 +75,53 @@ CARD_INLINE void multiply(const place *p, const CARD_NEAR float *x, const CARD_N
   for (; c < columns; c += 4) add_runs(sum[0], EACH, EACH, EACH, x + c, 4 * PITCH, y + c, 8 * PITCH);
 }
 
+#define EACH_ELEMENT(i, j)       \
+  CARD_UNROLL                    \
+  for (int i = 0; i < EACH; i++) \
+    CARD_UNROLL                  \
+    for (int j = 0; j < EACH; j++)
+
+/* Weights where some are not near, of scores less the largest, in shared memory, where a loop finds them. */
+CARD_INLINE void weigh_far(void) {
+  CARD_ROLLED
+  for (int n = 0; n < EACH * EACH; n++) {
+    CARD_NEAR float *at = tile_at(n / EACH, n % EACH);
+    *at = tn_exp_f32(*at) / kept_of(n / EACH)[SUM];
+  }
+}
+
+/* What a mask hides is -infinity first, and then 0, or NaN as the whole row. */
 CARD_INLINE void make_weights(const place *p) {
   float score[EACH][EACH] = { { 0 } };
-  bool open = all_open(p);
-  multiply(p, QUERIES_AT, KEYS_AT, p->a->k.columns, score);
-  CARD_UNROLL
-  for (int i = 0; i < EACH; i++) {
-    card_run kept = kept_of(i);
-    float hidden = tn_canonical_f32(kept[MOST] - kept[MOST]);   /* 0, or NaN as the whole row */
-    CARD_UNROLL
-    for (int j = 0; j < EACH; j++) score[i][j] = open || sees(p, i, j) ? score[i][j] - kept[MOST] : 0;
-    divide_four(score[i], exp_four(score[i]), kept[SUM], kept[INVERSE]);
-    CARD_UNROLL
-    for (int j = 0; j < EACH; j++) *tile_at(i, j) = open || sees(p, i, j) ? score[i][j] : hidden;
+  bool near = true;
+  if (is_idle(p)) return;
+  multiply(QUERIES_AT, KEYS_AT, p->a->k.columns, score);
+  if (!all_open(p)) {
+    EACH_ELEMENT(i, j) if (!sees(p, i, j)) score[i][j] = -tn_infinity_f32();
+  }
+  EACH_ELEMENT(i, j) {
+    score[i][j] = score[i][j] - kept_of(i)[MOST];
+    near &= is_near(score[i][j]);
+  }
+  if (near) {
+    EACH_ELEMENT(i, j)
+      *tile_at(i, j) = near_quotient(near_weight(score[i][j]), kept_of(i)[SUM], kept_of(i)[INVERSE]);
+  } else {
+    EACH_ELEMENT(i, j) *tile_at(i, j) = score[i][j];
+    weigh_far();
   }
 }
 
 /* In place of the weights; all threads have read them. */
 CARD_INLINE void make_slopes(const place *p) {
   float slope[EACH][EACH] = { { 0 } };
-  bool open = all_open(p);
-  multiply(p, SLOPES_AT, VALUES_AT, p->a->v.columns, slope);
-  CARD_UNROLL
-  for (int i = 0; i < EACH; i++) {
-    float mean = kept_of(i)[MEAN];
-    CARD_UNROLL
-    for (int j = 0; j < EACH; j++)
-      slope[i][j] = open || sees(p, i, j) ? *tile_at(i, j) * (slope[i][j] - mean) : 0;
+  if (!is_idle(p)) multiply(SLOPES_AT, VALUES_AT, p->a->v.columns, slope);
+  EACH_ELEMENT(i, j) slope[i][j] = *tile_at(i, j) * (slope[i][j] - kept_of(i)[MEAN]);
+  if (!all_open(p)) {
+    EACH_ELEMENT(i, j) if (!sees(p, i, j)) slope[i][j] = 0;
   }
   card_barrier();
-  CARD_UNROLL
-  for (int i = 0; i < EACH; i++) {
-    CARD_UNROLL
-    for (int j = 0; j < EACH; j++) *tile_at(i, j) = slope[i][j];
-  }
+  EACH_ELEMENT(i, j) *tile_at(i, j) = slope[i][j];
 }
 
 /* ---- what a tile adds ---- */
@@ -209,22 +223,42 @@ CARD_KERNEL(attention_keys, card_attention_arguments) {
 }
 
 /* ---- whether hidden keys may be left out ---- */
-/* The largest magnitude, as bits: those of a NaN are above those of infinity. */
-CARD_INLINE uint32_t largest(const card_attention_arguments *a, const card_matrix *matrix,
-                             CARD_NEAR float *room) {
-  head_matrix m = matrix_of(a, matrix, card_block());
+#define AHEAD 8   /* runs that a thread waits for at a time */
+
+/* Four columns of a row; in place of what is not there the first, which change no maximum. */
+CARD_INLINE card_run look_at(const head_matrix *m, bool runs, int row, int column) {
+  const char *from = m->data + (row < m->rows ? row : 0) * m->row;
+  from += (column < m->columns ? column : 0) * m->column;
+  if (runs) return *(const card_run *)(const void *)from;
+  card_run run;
+  CARD_UNROLL
+  for (int c = 0; c < 4; c++) run[c] = *(const float *)(const void *)(from + c * m->column);
+  return run;
+}
+
+/* The largest magnitude that this thread sees, as bits: those of a NaN are above those of infinity. */
+CARD_INLINE uint32_t largest_seen(const head_matrix *m, bool runs) {
   uint32_t most = 0;
-  int runs = m.columns / 4;
   CARD_ROLLED
-  for (int n = card_thread(); n < m.rows * runs; n += CARD_BLOCK) {
-    int row = n / runs, column = (n - row * runs) * 4;
-    const char *from = m.data + row * m.row + column * m.column;
+  for (int first = card_thread() / RUNS; first < m->rows; first += AHEAD * CARD_BLOCK / RUNS) {
+    card_run run[AHEAD];
     CARD_UNROLL
-    for (int c = 0; c < 4; c++) {
-      uint32_t size = tn_bits_f32(*(const float *)(const void *)(from + c * m.column)) & 0x7fffffff;
+    for (int n = 0; n < AHEAD; n++)
+      run[n] = look_at(m, runs, first + n * (CARD_BLOCK / RUNS), card_thread() % RUNS * 4);
+    CARD_UNROLL
+    for (int n = 0; n < AHEAD * 4; n++) {
+      uint32_t size = tn_bits_f32(run[n / 4][n % 4]) & 0x7fffffff;
       most = size > most ? size : most;
     }
   }
+  return most;
+}
+
+/* The largest of the block. */
+CARD_INLINE uint32_t largest(const card_attention_arguments *a, const card_matrix *matrix,
+                             CARD_NEAR float *room) {
+  head_matrix m = matrix_of(a, matrix, card_block());
+  uint32_t most = m.runs ? largest_seen(&m, true) : largest_seen(&m, false);
   CARD_UNROLL
   for (int k = CARD_WARP / 2; k > 0; k /= 2) {
     uint32_t other = card_lane_value(most, card_lane() ^ k);

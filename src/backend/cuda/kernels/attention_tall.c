@@ -193,16 +193,31 @@ CARD_INLINE void find_scores(const band *b, float (*score)[EACH][ACROSS]) {
     CARD_UNROLL                          \
     for (int half = 0; half < 2; half++) \
       if (group_at(t, half) < b->count)
+#define EACH_OF_GROUP(half, i, j)        \
+  CARD_UNROLL                            \
+  for (int i = 0; i < EACH; i++)         \
+    CARD_UNROLL                          \
+    for (int j = 4 * half; j < 4 * half + 4; j++)
+#define EACH_ELEMENT(t, i, j)            \
+  CARD_UNROLL                            \
+  for (int t = 0; t < TILES; t++)        \
+    CARD_UNROLL                          \
+    for (int i = 0; i < EACH; i++)       \
+      CARD_UNROLL                        \
+      for (int j = 0; j < ACROSS; j++)
 CARD_INLINE int group_at(int t, int half) { return t * TILE + half * GROUP; }
 CARD_INLINE bool all_open(const band *b, int t, int half) { return group_at(t, half) + GROUP <= b->open; }
 
 CARD_INLINE int row_of(int i) { return first_row() + 4 * i; }
-CARD_INLINE int key_of(int t, int j) { return t * TILE + first_key() + j * CARD_LANES; }
+/* From the first key of a thread to that of element j. */
+CARD_INLINE int place_of(int t, int j) { return t * TILE + j * CARD_LANES; }
 CARD_INLINE CARD_NEAR float *weight_at(const band *b, int t, int i, int j) {
   return b->weights + first_row() * HELD_PITCH + first_key() + i * 4 * HELD_PITCH + t * TILE + j * CARD_LANES;
 }
-CARD_INLINE bool sees(const band *b, int t, int i, int j) {
-  return key_of(t, j) < b->count && is_open(b->a, b->first + row_of(i), key_of(t, j));
+/* How many keys row i sees, from the thread's first on. */
+CARD_INLINE int seen(const band *b, int i) {
+  int limit = b->first + row_of(i) + 1 + b->a->k.rows - b->a->q.rows;
+  return (b->a->causal && limit < b->count ? limit : b->count) - first_key();
 }
 
 /* From what the thread on the other side of the row, of the same place there, has found, to x; it takes two
@@ -228,15 +243,11 @@ CARD_INLINE void find_most(const band *b, float (*score)[EACH][ACROSS], float *m
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) most[i] = -tn_infinity_f32();
   EACH_GROUP(t, half) {
-    bool open = all_open(b, t, half);
-    CARD_UNROLL
-    for (int i = 0; i < EACH; i++) {
-      CARD_UNROLL
-      for (int j = 4 * half; j < 4 * half + 4; j++) {
-        if (!open && !sees(b, t, i, j)) score[t][i][j] = -tn_infinity_f32();
-        most[i] = card_larger(most[i], score[t][i][j]);
-      }
+    if (!all_open(b, t, half)) {
+      EACH_OF_GROUP(half, i, j)
+        score[t][i][j] = place_of(t, j) < seen(b, i) ? score[t][i][j] : -tn_infinity_f32();
     }
+    EACH_OF_GROUP(half, i, j) most[i] = card_larger(most[i], score[t][i][j]);
   }
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) {
@@ -263,24 +274,45 @@ CARD_INLINE void join_lanes(const band *b, float *sum) {
   }
 }
 
-/* Weights in place of the thread's scores, and in shared memory. A key that a row does not see has the weight
+/* Exponentials where some are not near, by way of shared memory, where a loop finds them. */
+CARD_INLINE void find_far(const band *b, float (*x)[EACH][ACROSS]) {
+  EACH_ELEMENT(t, i, j) *weight_at(b, t, i, j) = x[t][i][j];
+  CARD_ROLLED
+  for (int n = 0; n < TILES * EACH * ACROSS; n++) {
+    CARD_NEAR float *at = weight_at(b, n / (EACH * ACROSS), n / ACROSS % EACH, n % ACROSS);
+    *at = tn_exp_f32(*at);
+  }
+  EACH_ELEMENT(t, i, j) x[t][i][j] = *weight_at(b, t, i, j);
+}
+
+CARD_INLINE void divide_far(const band *b, const float *sum) {
+  CARD_ROLLED
+  for (int n = 0; n < TILES * ACROSS; n++) {
+    CARD_UNROLL
+    for (int i = 0; i < EACH; i++) {
+      CARD_NEAR float *at = weight_at(b, n / ACROSS, i, n % ACROSS);
+      *at = *at / sum[i];
+    }
+  }
+}
+
+/* Weights in shared memory, of the thread's scores. A key that a row does not see has the weight
  * 0, unless the row is NaN: so does one that is not there, and it changes no sum of those that are. */
 CARD_INLINE void find_weights(const band *b, float (*x)[EACH][ACROSS], const float *most, bool keep) {
   float sum[EACH], inverse[EACH];
-  uint32_t near = 0;
+  bool near = true;
+  EACH_GROUP(t, half) EACH_OF_GROUP(half, i, j) {
+    x[t][i][j] = x[t][i][j] - most[i];
+    near &= is_near(x[t][i][j]);
+  }
+  if (near) {
+    EACH_GROUP(t, half) EACH_OF_GROUP(half, i, j) x[t][i][j] = near_weight(x[t][i][j]);
+  } else {
+    find_far(b, x);
+  }
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) sum[i] = identity_f32(CARD_ADD);
-  EACH_GROUP(t, half) {
-    CARD_UNROLL
-    for (int i = 0; i < EACH; i++) {
-      float *four = &x[t][i][4 * half];
-      CARD_UNROLL
-      for (int e = 0; e < 4; e++) four[e] = four[e] - most[i];
-      near |= (uint32_t)exp_four(four) << ((t * 2 + half) * EACH + i);
-      CARD_UNROLL
-      for (int e = 0; e < 4; e++) sum[i] = sum[i] + four[e];
-    }
-  }
+  EACH_GROUP(t, half) EACH_OF_GROUP(half, i, j) sum[i] = sum[i] + x[t][i][j];
   join_lanes(b, sum);
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) {
@@ -290,13 +322,12 @@ CARD_INLINE void find_weights(const band *b, float (*x)[EACH][ACROSS], const flo
     float *kept = b->a->kept + (b->head * b->q.rows + query) * CARD_ATTENTION_KEPT;
     kept[MOST] = most[i], kept[SUM] = sum[i], kept[INVERSE] = inverse[i];
   }
-  EACH_GROUP(t, half) {
-    CARD_UNROLL
-    for (int i = 0; i < EACH; i++) {
-      divide_four(&x[t][i][4 * half], near >> ((t * 2 + half) * EACH + i) & 1, sum[i], inverse[i]);
-      CARD_UNROLL
-      for (int j = 4 * half; j < 4 * half + 4; j++) *weight_at(b, t, i, j) = x[t][i][j];
-    }
+  if (near) {
+    EACH_GROUP(t, half) EACH_OF_GROUP(half, i, j)
+      *weight_at(b, t, i, j) = near_quotient(x[t][i][j], sum[i], inverse[i]);
+  } else {
+    EACH_ELEMENT(t, i, j) *weight_at(b, t, i, j) = x[t][i][j];
+    divide_far(b, sum);
   }
 }
 
@@ -376,13 +407,11 @@ CARD_INLINE void find_means(const band *b, float (*slope)[EACH][ACROSS], float *
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) mean[i] = identity_f32(CARD_ADD);
   EACH_GROUP(t, half) {
-    CARD_UNROLL
-    for (int i = 0; i < EACH; i++) {
-      CARD_UNROLL
-      for (int j = 4 * half; j < 4 * half + 4; j++)
-        if (group_at(t, half) + GROUP <= b->count || key_of(t, j) < b->count)
-          mean[i] = mean[i] + slope[t][i][j] * *weight_at(b, t, i, j);
+    if (group_at(t, half) + GROUP > b->count) {
+      EACH_OF_GROUP(half, i, j)
+        slope[t][i][j] = place_of(t, j) < b->count - first_key() ? slope[t][i][j] : 0;
     }
+    EACH_OF_GROUP(half, i, j) mean[i] = mean[i] + slope[t][i][j] * *weight_at(b, t, i, j);
   }
   join_lanes(b, mean);
   CARD_UNROLL
@@ -396,15 +425,11 @@ CARD_INLINE void find_means(const band *b, float (*slope)[EACH][ACROSS], float *
 /* Slopes of scores in place of the weights, which no other thread has read. */
 CARD_INLINE void find_slopes(const band *b, float (*slope)[EACH][ACROSS], const float *mean) {
   EACH_GROUP(t, half) {
-    bool open = all_open(b, t, half);
-    CARD_UNROLL
-    for (int i = 0; i < EACH; i++) {
-      CARD_UNROLL
-      for (int j = 4 * half; j < 4 * half + 4; j++) {
-        CARD_NEAR float *at = weight_at(b, t, i, j);
-        *at = open || sees(b, t, i, j) ? *at * (slope[t][i][j] - mean[i]) : 0;
-      }
+    EACH_OF_GROUP(half, i, j) slope[t][i][j] = *weight_at(b, t, i, j) * (slope[t][i][j] - mean[i]);
+    if (!all_open(b, t, half)) {
+      EACH_OF_GROUP(half, i, j) slope[t][i][j] = place_of(t, j) < seen(b, i) ? slope[t][i][j] : 0;
     }
+    EACH_OF_GROUP(half, i, j) *weight_at(b, t, i, j) = slope[t][i][j];
   }
 }
 
