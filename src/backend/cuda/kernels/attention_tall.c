@@ -274,7 +274,7 @@ CARD_INLINE void join_lanes(const band *b, float *sum) {
   }
 }
 
-/* Exponentials where some are not near, by way of shared memory, where a loop finds them. */
+/* Exponentials where some are not near, in shared memory, where a loop finds them. */
 CARD_INLINE void find_far(const band *b, float (*x)[EACH][ACROSS]) {
   EACH_ELEMENT(t, i, j) *weight_at(b, t, i, j) = x[t][i][j];
   CARD_ROLLED
