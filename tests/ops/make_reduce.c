@@ -128,7 +128,9 @@ void make_layer_norm_grad(op_case *c) {
   add_operand(c, dtype, &shape, rather_small(c), 0);
   add_operand(c, dtype, &row, varied ? SMALL_VALUES : rather_small(c), 0);
   add_operand(c, dtype, &shape, varied ? SMALL_VALUES : rather_small(c), 0);
-  if (varied) vary_rows(c, &c->in[0].view), vary_rows(c, &c->in[2].view);
+  if (!varied && (c->number % 6 != 3 || dtype != TN_F32)) return;
+  vary_rows(c, &c->in[0].view);
+  vary_rows(c, &c->in[2].view);
 }
 
 void make_cross_entropy(op_case *c) {

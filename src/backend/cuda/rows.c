@@ -107,7 +107,7 @@ size_t tn_card_norm_grad_scratch(const tn_view *x) {
   int64_t rows = tn_layer_norm_rows(x), n = x->dim[x->rank - 1];
   size_t bytes = tn_dtype_bytes(x->dtype), of_rows = tn_card_rows_scratch(rows, n, bytes);
   size_t of_columns = tn_card_join_scratch(2 * n, rows, bytes);
-  return (size_t)(2 * rows) * bytes + (of_rows > of_columns ? of_rows : of_columns);
+  return (size_t)(CARD_MEASURED * rows) * bytes + (of_rows > of_columns ? of_rows : of_columns);
 }
 
 /* After the rows: one more launch, or two where there are several chunks of them. */
@@ -120,6 +120,7 @@ static bool launch_columns(const tn_kernel_call *call, card_rows_arguments *a) {
   a->row_chunks = tn_card_parts(a->rows.count, CARD_CHUNK);
   int64_t blocks = tn_card_parts(a->length, CARD_WARP) * a->row_chunks;
   tn_card_kernel kernel = dtype == TN_F32 ? TN_CARD_norm_columns_f32 : TN_CARD_norm_columns_f64;
+  if (dtype == TN_F32 && a->rows.rank == 1) kernel = TN_CARD_norm_columns;
   if (!tn_card_launch_blocks(call, kernel, blocks, CARD_BLOCK, &a->start, sizeof *a)) return false;
   return a->row_chunks == 1 || tn_card_join_parts(call, &sums, a->row_chunks, a->partial);
 }
@@ -140,7 +141,7 @@ bool tn_cuda_layer_norm_grad(const tn_kernel_call *call) {
   const tn_view whole[] = { *x, tn_view_broadcast(&call->in[1], &shape), call->in[2],
                             tn_layer_norm_grad_of(call, TN_LAYER_NORM_X), means_of(call, n) };
   tn_card_views seen = see_rows(whole, VIEWS, along);
-  char *after_measured = (char *)call->scratch + (size_t)(2 * rows) * tn_dtype_bytes(x->dtype);
+  char *after_measured = (char *)call->scratch + (size_t)(CARD_MEASURED * rows) * tn_dtype_bytes(x->dtype);
   card_rows_arguments a = { .rows = seen.shape, .length = n, .x = seen.operand[0],
                             .gamma = seen.operand[1], .g = seen.operand[2], .out = seen.operand[3],
                             .mean = seen.operand[4], .x_along = along[0], .gamma_along = along[1],

@@ -245,6 +245,7 @@ typedef struct {
 } card_join_arguments;
 
 /* ---- along rows ---- */
+#define CARD_MEASURED 4         /* numbers of a row, the last of which is not used */
 typedef enum {
   CARD_SOFTMAX,
   CARD_LOG_SOFTMAX,
@@ -267,7 +268,7 @@ typedef struct {
    * chunk k of the rows is at c * row_chunks + k. */
   card_operand g, mean;         /* `mean`: the gradient through the mean of a row */
   int64_t g_along;
-  char *measured;               /* by row: its mean and its spread */
+  char *measured;               /* by row: its mean, its spread, and 1 / spread or 0 (quotient.h) */
   char *sums;                   /* the gradients of gamma and of beta, elements `out_along` apart */
   int64_t row_chunks;
 } card_rows_arguments;

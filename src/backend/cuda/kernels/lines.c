@@ -86,10 +86,9 @@ CARD_KERNEL(softmax_lines, card_rows_arguments) {
 }
 
 /* ---- layer_norm ---- */
-/* A row's, which is usual if its differences from the mean may be divided the short way (quotient.h). */
+/* A row's. The inverse is 0 where its differences from the mean must not be divided the short way. */
 typedef struct {
   float mean, spread, inverse;
-  bool usual;
 } measures;
 
 /* x, which has been loaded, becomes its differences from the mean. -0 changes no sum. */
@@ -108,8 +107,7 @@ CARD_INLINE measures measure(const card_rows_arguments *a, const card_line *line
   }
   float variance = card_join_halves(CARD_ADD, square, line, chunks, halves, squares) / (float)a->length;
   of.spread = tn_sqrt_f32(variance + (float)a->number);
-  of.inverse = 1 / of.spread;
-  of.usual = card_is_usual(of.mean, of.spread);
+  of.inverse = card_inverse_f32(of.mean, of.spread);
   return of;
 }
 
@@ -144,7 +142,7 @@ CARD_INLINE void norm_rows(const card_rows_arguments *a, bool whole) {
     float x[EACH] = { 0 };
     load_line(a, &a->x, &line, whole, identity_f32(CARD_ADD), x);
     measures of = measure(a, &line, halves, whole, x);
-    if (of.usual) norm_quick(a, &line, whole, &of, x);
+    if (of.inverse > 0) norm_quick(a, &line, whole, &of, x);
     else norm_any(a, &line, &of);
     card_barrier();
   }
@@ -217,8 +215,8 @@ CARD_INLINE float results_any(const card_rows_arguments *a, const card_line *lin
 CARD_INLINE void give_measures(const card_rows_arguments *a, const card_line *line, const measures *of,
                                float sum) {
   if (!line->there || line->chunk > 0 || card_thread() % CARD_LANES > 0) return;
-  float *measured = (float *)(void *)a->measured + 2 * line->row;
-  measured[0] = of->mean, measured[1] = of->spread;
+  card_run *measured = (card_run *)(void *)a->measured + line->row;
+  *measured = (card_run){ of->mean, of->spread, of->inverse, 0 };
   *(float *)(void *)card_at(&a->rows, &a->mean, line->row) = tn_canonical_f32(-sum / (float)a->length);
 }
 
@@ -233,10 +231,11 @@ CARD_INLINE void norm_grad_rows(const card_rows_arguments *a, bool whole) {
     load_line(a, &a->x, &line, whole, identity_f32(CARD_ADD), x);
     load_line(a, &a->g, &line, whole, identity_f32(CARD_ADD), h);
     measures of = measure(a, &line, halves, whole, x);
-    float slope = of.usual ? slopes_quick(a, &line, whole, &of, x, h, &sizes) : slopes_any(a, &line, &of);
+    bool quick = of.inverse > 0;
+    float slope = quick ? slopes_quick(a, &line, whole, &of, x, h, &sizes) : slopes_any(a, &line, &of);
     slope = card_join_halves(CARD_ADD, slope, &line, chunks, halves, slopes);
     slope = -slope * 0.5f / of.spread / (float)a->length;
-    bool quick = of.usual && card_are_usual(&sizes);
+    quick = quick && card_are_usual(&sizes);
     float sum = quick ? results_quick(a, &line, whole, &of, x, h, slope) : results_any(a, &line, &of, slope);
     give_measures(a, &line, &of, card_join_halves(CARD_ADD, sum, &line, chunks, halves, best));
     card_barrier();

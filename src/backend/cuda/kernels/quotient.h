@@ -29,6 +29,12 @@ CARD_INLINE bool card_is_usual(float mean, float spread) {
   return tn_abs_f32(mean) >= 0x1p-40f && spread >= 0x1p-40f && spread <= 0x1p24f;
 }
 
+/* 1 / spread; 0: divisions must be ordinary. */
+CARD_INLINE float card_inverse_f32(float mean, float spread) {
+  return card_is_usual(mean, spread) ? 1 / spread : 0;
+}
+CARD_INLINE double card_inverse_f64(double mean, double spread) { return (void)mean, (void)spread, 0; }
+
 /* Numbers that may be divided by such a spread: 0, and from 2^-90 to 2^80. `card_meet` takes note of one. */
 typedef struct {
   uint32_t least;   /* bits without the sign, times 2, minus 1: 0 is above all */

@@ -108,12 +108,13 @@ static inline void OF(layer_norm_row)(OF(card_row) *row) {
 
 static inline void OF(norm_grad_row)(OF(card_row) *row, int64_t number) {
   const card_rows_arguments *a = row->a;
-  TYPE *measured = (TYPE *)(void *)a->measured + 2 * number;
+  TYPE *measured = (TYPE *)(void *)a->measured + CARD_MEASURED * number;
   OF(measure)(row);
   row->slope = -OF(row_sum)(row, OF(SLOPES)) * (TYPE)0.5 / row->spread / (TYPE)a->length;
   TYPE sum = OF(row_sum)(row, OF(KEPT_GRADIENTS));
   if (card_thread() > 0) return;
   measured[0] = row->shift, measured[1] = row->spread;
+  measured[2] = OF(card_inverse)(row->shift, row->spread);
   *(TYPE *)(void *)card_at(&a->rows, &a->mean, number) = OF(stored)(-sum / (TYPE)a->length);
 }
 
@@ -154,7 +155,7 @@ CARD_KERNEL(OF(rows), card_rows_arguments) {
 
 /* Adds row i to a lane of a column: g (c / spread), and g. */
 static inline void OF(add_row)(const card_rows_arguments *a, int64_t i, int64_t column, TYPE *sum) {
-  const TYPE *measured = (const TYPE *)(const void *)a->measured + 2 * i;
+  const TYPE *measured = (const TYPE *)(const void *)a->measured + CARD_MEASURED * i;
   const char *x = card_at(&a->rows, &a->x, i) + column * a->x_along;
   TYPE g = *(const TYPE *)(const void *)(card_at(&a->rows, &a->g, i) + column * a->g_along);
   sum[0] += g * ((*(const TYPE *)(const void *)x - measured[0]) / measured[1]);
@@ -185,6 +186,17 @@ static inline void OF(give_column)(const card_rows_arguments *a, int64_t column,
     *(TYPE *)(void *)(a->sums + column * a->out_along) = OF(stored)(sum);
 }
 
+/* What the warps of a block have added up: of each column two sums, by two lanes. All threads call. */
+static inline void OF(give_columns)(const card_rows_arguments *a, int64_t column, int64_t chunk,
+                                    const TYPE *sum, const TYPE *other) {
+  CARD_UNROLL
+  for (int k = 0; k < 2; k++) {
+    TYPE all = OF(join_warps)(sum[k] + other[k]);
+    if (card_thread() < CARD_WARP && column < a->length)
+      OF(give_column)(a, k * a->length + column, chunk, all);
+  }
+}
+
 /* 32 columns and a chunk of rows for a block: a warp reads one row of them, a thread has two lanes. */
 CARD_KERNEL(OF(norm_columns), card_rows_arguments) {
   int64_t tiles = (a->length + CARD_WARP - 1) / CARD_WARP;
@@ -201,11 +213,6 @@ CARD_KERNEL(OF(norm_columns), card_rows_arguments) {
       OF(add_row)(a, i + CARD_LANES / 2, column, other);
     }
     if (i < end) OF(add_row)(a, i, column, sum);
-    CARD_UNROLL
-    for (int k = 0; k < 2; k++) {
-      TYPE all = OF(join_warps)(sum[k] + other[k]);
-      if (card_thread() < CARD_WARP && column < a->length)
-        OF(give_column)(a, k * a->length + column, chunk, all);
-    }
+    OF(give_columns)(a, column, chunk, sum, other);
   }
 }
