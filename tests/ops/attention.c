@@ -155,6 +155,24 @@ static void odd_numbers_give_the_bits_of_ref(void **state) {
   }
 }
 
+/* Whether hidden keys may be left out depends on every element of a head: wherever an infinity stands, it is
+ * found. */
+static void an_infinity_is_found_wherever_it_stands(void **state) {
+  (void)state;
+  static const int64_t widths[] = { 64, 12, 20, 64 };
+  for (int n = 0; n < 32; n++) {
+    int64_t keys = n % 4 == 0 ? 256 : 140;
+    example e = { 1, keys, keys, 1, widths[n % 4], widths[n % 4], true, n % 4 == 2 ? COLUMNS : PLAIN };
+    tn_rng_init(&rng, (uint64_t)n);
+    operands o = make(&e);
+    int which = n % 4 < 2 ? V : n % 8 < 4 ? K : G;
+    int64_t row = (int64_t)tn_rng_below(&rng, 64), column = (int64_t)tn_rng_below(&rng, (uint32_t)e.width);
+    *element(&o.in[which], 0, which == G ? row : keys - 1 - row, column) = INFINITY;
+    compare_one(&e, &o, which == V ? TN_OP_ATTENTION : TN_OP_ATTENTION_GRAD, true);
+    release(&o);
+  }
+}
+
 /* Many at once: rows of scores that are all infinite or NaN, sums that cancel, zeros of both signs. */
 static void many_odd_numbers_give_the_bits_of_ref(void **state) {
   (void)state;
@@ -227,6 +245,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(bands_give_the_bits_of_ref),
     cmocka_unit_test(odd_numbers_give_the_bits_of_ref),
+    cmocka_unit_test(an_infinity_is_found_wherever_it_stands),
     cmocka_unit_test(many_odd_numbers_give_the_bits_of_ref),
     cmocka_unit_test(sums_that_vanish_give_the_bits_of_ref),
     cmocka_unit_test(near_numbers_are_those_of_exp_and_division),
