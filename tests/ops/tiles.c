@@ -100,11 +100,11 @@ static int64_t more(const tn_card_tile *tile, int number_of_case, bool runs) {
  * time. Layouts go round. */
 static void every_tile_gives_the_bits_of_ref(void **state) {
   const tn_card_tile *tile = *state;
-  static const int64_t depths[] = { 0, 1, 7, 8, 36, 32, 33, 64, 132 };
+  static const int64_t depths[] = { 0, 1, 7, 8, 36, 32, 33, 64, 132, 397 };
   bool small = getenv("TERN_TEST_EFFORT") != NULL;
   int number_of_case = 0, made = 0;
   tn_rng_init(&rng, (uint64_t)tile->kernel);
-  for (int d = 0; d < 9; d += small ? 4 : 1) {
+  for (int d = 0; d < 10; d += small ? 4 : 1) {
     for (layout x = 0; x < LAYOUTS; x++) {
       for (layout y = 0; y < LAYOUTS; y++, number_of_case++) {
         if ((tile->ways > 1) ? x > COLUMNS || y > COLUMNS : number_of_case % 3 && d != 4) continue;
@@ -126,6 +126,36 @@ static void many_tiles_are_all_made(void **state) {
   bool large = tile->m * tile->n > 64 * 64;
   product p = { .batch = 1, .m = tile->m * (large ? 3 : 11), .n = tile->n * 2 + 4, .k = 12 };
   assert_true(compare(tile, &p));
+}
+
+static int64_t blocks_launched;
+
+static bool count_blocks(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, int threads, int room,
+                         const void *arguments, size_t bytes) {
+  (void)queue, (void)kernel, (void)threads, (void)room, (void)arguments, (void)bytes;
+  blocks_launched = blocks;
+  return true;
+}
+
+/* The layers of a classifier with a small batch: the last one has ten columns. */
+static void few_results_are_spread_over_the_card(void **state) {
+  (void)state;
+  static const struct {
+    int64_t m, k, n, least;
+  } shapes[] = { { 64, 512, 10, 8 } };
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    emulated_card card;
+    matrices x = make(1, shapes[s].m, shapes[s].k, ROWS), y = make(1, shapes[s].k, shapes[s].n, ROWS);
+    matrices out = make(1, shapes[s].m, shapes[s].n, ROWS);
+    tn_view in[2] = { x.view, y.view };
+    emulated_card_init(&card);
+    card.queue.launch = count_blocks;
+    tn_kernel_call call = { .op = TN_OP_MATMUL, .attrs = &(tn_attrs){ 0 }, .in = in, .count = 2,
+                            .out = &out.view, .threads = 1, .queue = &card.queue };
+    assert_true(tn_backend_run(tn_backend_cuda(), &call));
+    assert_true(blocks_launched >= shapes[s].least);
+    free(x.memory), free(y.memory), free(out.memory);
+  }
 }
 
 /* In the place of the parameter, at shapes for several tiles. */
@@ -420,6 +450,7 @@ int main(void) {
     tests[count++] = (struct CMUnitTest){ .name = "many of them", .test_func = many_tiles_are_all_made,
                                           .initial_state = (void *)(uintptr_t)tile };
   }
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(few_results_are_spread_over_the_card);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(descent_takes_a_multiple_of_the_product_off);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_bias_is_added_to_every_row);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(relu_slope_lets_sums_through);

@@ -50,15 +50,17 @@ CARD_INLINE card_matmul_place card_matmul_place_of(const card_matmul_arguments *
   return at;
 }
 
-/* `count` floats that lie side by side: 2 or 4. */
+/* `count` floats that lie side by side: 1, 2 or 4. */
 CARD_INLINE void card_read_run(float *to, const CARD_NEAR float *from, int count) {
   if (count == 4) {
     card_run run = *(const CARD_NEAR card_run *)(const CARD_NEAR void *)from;
     CARD_UNROLL
     for (int i = 0; i < 4; i++) to[i] = run[i];
-  } else {
+  } else if (count == 2) {
     card_pair pair = *(const CARD_NEAR card_pair *)(const CARD_NEAR void *)from;
     to[0] = pair[0], to[1] = pair[1];
+  } else {
+    to[0] = from[0];
   }
 }
 
@@ -68,15 +70,18 @@ CARD_INLINE void card_load_run(float *to, const char *from, int count) {
     card_run run = *(const card_run *)(const void *)from;
     CARD_UNROLL
     for (int i = 0; i < 4; i++) to[i] = run[i];
-  } else {
+  } else if (count == 2) {
     card_pair pair = *(const card_pair *)(const void *)from;
     to[0] = pair[0], to[1] = pair[1];
+  } else {
+    to[0] = *(const float *)(const void *)from;
   }
 }
 
 CARD_INLINE void card_store_run(char *to, const float *from, int count) {
   if (count == 4) *(card_run *)(void *)to = (card_run){ from[0], from[1], from[2], from[3] };
-  else *(card_pair *)(void *)to = (card_pair){ from[0], from[1] };
+  else if (count == 2) *(card_pair *)(void *)to = (card_pair){ from[0], from[1] };
+  else *(float *)(void *)to = from[0];
 }
 
 /* ---- from sums to results ---- */

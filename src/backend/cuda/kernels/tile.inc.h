@@ -3,6 +3,7 @@
  *   WAY               of this kernel: _rr and its kin, or nothing
  *   X_KIND, Y_KIND    how the operands lie (card_operand_kind)
  *   X_STEPS, Y_STEPS  1: steps of k lie side by side, four at a time, and this is known when it is compiled
+ *   IN_LINES          if defined: shared memory holds both operands by lines, however they lie in memory
  *   INSIDE            1: the matrices have at least one tile, and those at their ends begin earlier, so that
  *                     all of a tile is inside; what two tiles make, the second gives
  *
@@ -10,9 +11,9 @@
  * k come into shared memory DEPTH at a time, by copies that run beside the arithmetic, and every thread reads
  * AHEAD steps before the one that it is at.
  *
- * In shared memory an operand lies by k: x as [k][row], y as [k][column]. With LINES it lies as in memory,
- * [row][k] or [column][k], and a thread reads LINE steps of a row or column at once. There the fours of steps
- * are permuted, each row or column differently, so that lanes that read at the same time use different banks.
+ * In shared memory an operand lies by k: x as [k][row], y as [k][column]. With LINES it lies as [row][k] or
+ * [column][k], and a thread reads LINE steps of a row or column at once. There the fours of steps are
+ * permuted, each row or column differently, so that lanes that read at the same time use different banks.
  *
  * Lanes are numbered so that neighbours ask for the same words: lane bits 1-3 are the row, 0 and 4 the
  * column. */
@@ -32,12 +33,18 @@
 #define FOURS        (DEPTH / 4)
 #define X_TURNED     (X_STEPS && (int)OF_TILE(TURNED) == CARD_TURN_X)
 #define Y_TURNED     (Y_STEPS && (int)OF_TILE(TURNED) == CARD_TURN_Y)
+#if defined(IN_LINES)
+#define X_LINES      1
+#define Y_LINES      1
+#else
 #define X_LINES      (X_STEPS && !X_TURNED)
 #define Y_LINES      (Y_STEPS && !Y_TURNED)
+#endif
 /* Registers are short. */
 #define LINE         ((X_LINES && Y_LINES && EACH_M * EACH_N >= 32) || EACH_M * EACH_N >= 128 ? 2 : 4)
-#define HELD_X       (X_LINES ? 2 * LINE : AHEAD + 1)   /* steps of k in registers */
-#define HELD_Y       (Y_LINES ? 2 * LINE : AHEAD + 1)
+#define LINES_HELD   ((AHEAD <= LINE ? 2 : 4) * LINE)
+#define HELD_X       (X_LINES ? LINES_HELD : AHEAD + 1)   /* steps of k in registers */
+#define HELD_Y       (Y_LINES ? LINES_HELD : AHEAD + 1)
 #define TOGETHER     (X_LINES || Y_LINES ? LINE : 1)    /* what the number of steps is a multiple of */
 #define THREADS      (WARPS_M * WARPS_N * CARD_WARP)
 #define RUN_M        (EACH_M < 4 ? EACH_M : 4)   /* rows of a thread that lie side by side */
@@ -45,13 +52,14 @@
 #define PITCH_M      (TILE_M + (INSIDE && !X_TURNED ? 0 : 4))   /* copies of one element use all banks */
 #define PITCH_N      (TILE_N + (INSIDE && !Y_TURNED ? 0 : 4))
 #define STAGE        (DEPTH * (PITCH_M + PITCH_N))
-/* By what fours of steps are permuted. Rows that are read together follow one another; columns come from runs
- * of RUN_N. */
-#define SWIZZLE_X(row)    ((row) / (32 / DEPTH) % FOURS)
+/* By what fours of steps are permuted. Rows that are read together, eight, follow one another; columns come
+ * from runs of RUN_N. */
+#define SWIZZLE_X(row)    ((row) / (DEPTH < 32 ? 32 / DEPTH : 1) % (FOURS < 8 ? FOURS : 8))
 #define SWIZZLE_Y(column) ((column) / RUN_N % (FOURS < 4 ? FOURS : 4))
 
 _Static_assert(DEPTH % HELD_X == 0 && DEPTH % HELD_Y == 0, "what is held goes round evenly");
-_Static_assert(AHEAD <= LINE && DEPTH / 4 < DEPTH - AHEAD, "all is taken in time");
+_Static_assert(AHEAD <= LINES_HELD - LINE || !(X_LINES || Y_LINES), "a line is read where none is needed");
+_Static_assert(DEPTH / 4 < DEPTH - AHEAD, "all is taken in time");
 _Static_assert(STAGES * STAGE * sizeof(float) <= 48 << 10, "static shared memory of a block, at most");
 _Static_assert(!X_LINES || THREADS / FOURS % 8 == 0, "copies of a thread are permuted alike");
 _Static_assert(!Y_LINES || THREADS / FOURS % (4 * RUN_N) == 0, "copies of a thread are permuted alike");
@@ -239,8 +247,10 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
   CARD_ROLLED
   for (int s = 0; s < STAGES - 1; s++, left -= DEPTH) {
     int steps = OF(steps_of)(left);
-    OF(take_x)(&x, s * STAGE, steps, X_KIND);
-    OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND);
+    if (steps > 0) {
+      OF(take_x)(&x, s * STAGE, steps, X_KIND);
+      OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND);
+    }
     card_copies_end();
   }
   card_copies_wait(STAGES - 2);
@@ -275,7 +285,7 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
     CARD_UNROLL
     for (int c = 0; c < TOGETHER; c++) {
       OF(read_step)(&p, c, k + c);
-      OF(add_step)(&p, c);
+      if (INSIDE || k + c < rest) OF(add_step)(&p, c);
     }
   }
   OF(give)(a, &at, &p);
@@ -300,6 +310,7 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
 #undef X_LINES
 #undef Y_LINES
 #undef LINE
+#undef LINES_HELD
 #undef HELD_X
 #undef HELD_Y
 #undef TOGETHER
