@@ -137,12 +137,12 @@ static bool count_blocks(tn_card_queue *queue, tn_card_kernel kernel, int64_t bl
   return true;
 }
 
-/* The layers of a classifier with a small batch: the last one has ten columns. */
+/* The last layer of a classifier with a small batch, and one of its inner layers. */
 static void few_results_are_spread_over_the_card(void **state) {
   (void)state;
   static const struct {
     int64_t m, k, n, least;
-  } shapes[] = { { 64, 512, 10, 8 } };
+  } shapes[] = { { 64, 512, 10, 8 }, { 64, 784, 512, 128 } };
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
     emulated_card card;
     matrices x = make(1, shapes[s].m, shapes[s].k, ROWS), y = make(1, shapes[s].k, shapes[s].n, ROWS);
