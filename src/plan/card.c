@@ -3,9 +3,9 @@
  * The steps and their order are those of any plan; kernels go into the card's queue instead of being carried
  * out at once. What the host gives in a run (inputs, and how far draws are shifted) lies in one piece of
  * memory on either side, and so does what it gets back (the fault, and the outputs): a run is one copy there,
- * the kernels, and one copy back. A plan without a condition is recorded in its second run and from then on
- * launched as one. Where the next inputs are taken while a run goes on, the host has that memory twice, and a
- * recording for each.
+ * the kernels, and one copy back. Steady inputs are sent when they are bound. A plan without a condition is
+ * recorded in its second run and from then on launched as one. Where the next inputs are taken while a run
+ * goes on, the host has that memory twice, and a recording for each.
  *
  * Parameters that live on the card (backend/cuda/resident.h) are used where they are. Others are sent before
  * every run, and fetched after one that changes them. */
@@ -25,6 +25,8 @@ typedef struct {
   char *there;   /* of its own, on the card; NULL: the parameter lives there */
   size_t bytes, offset;
   bool staged;   /* goes with the others, from `offset` of what is given */
+  bool steady;   /* sent once after it was bound */
+  bool sent;
   bool updated;  /* the run changes it */
 } carried;
 
@@ -102,7 +104,8 @@ static void lay_out(tn_plan *plan) {
   for (size_t i = 0; i < graph->inputs.count; i++) {
     carried *input = &c->inputs[i];
     input->bytes = type_bytes(tn_graph_type(graph, graph->inputs.at[i]));
-    input->staged = input->bytes <= STAGED_LIMIT;
+    input->steady = plan->options.steady && plan->options.steady[i];
+    input->staged = !input->steady && input->bytes <= STAGED_LIMIT;
     input->offset = c->given_bytes;
     if (input->staged) c->given_bytes += tn_plan_rounded(input->bytes);
   }
@@ -114,7 +117,7 @@ static void lay_out(tn_plan *plan) {
   }
 }
 
-/* Inputs that are too large to be sent with the others have a place of their own. */
+/* Inputs that are not sent with the others have a place of their own. */
 static bool place_inputs(tn_plan *plan) {
   tn_plan_card *c = plan->card;
   for (size_t i = 0; i < plan->graph->inputs.count; i++) {
@@ -247,6 +250,7 @@ void tn_plan_free_card(tn_plan *plan) {
 
 void tn_plan_bind_card_input(tn_plan *plan, int index, const tn_view *view) {
   plan->card->inputs[index].host = view->data;
+  plan->card->inputs[index].sent = false;
 }
 
 void tn_plan_bind_card_output(tn_plan *plan, int index, const tn_view *view) {
@@ -290,13 +294,15 @@ void tn_plan_prepare_on_card(tn_plan *plan) {
   }
 }
 
-/* What is large, and parameters that do not live on the card. */
+/* Inputs that are large or steady, and parameters that do not live on the card. */
 static bool send_values(tn_plan *plan) {
   tn_plan_card *c = plan->card;
   bool ok = tn_card_enter(c->card) && tn_card_settle(c->card);
   for (size_t i = 0; ok && i < plan->graph->inputs.count; i++) {
-    const carried *input = &c->inputs[i];
-    if (input->host && !input->staged) ok = tn_card_put(c->card, input->there, input->host, input->bytes);
+    carried *input = &c->inputs[i];
+    if (!input->host || input->staged || (input->steady && input->sent)) continue;
+    ok = tn_card_put(c->card, input->there, input->host, input->bytes);
+    input->sent = ok;
   }
   for (size_t i = 0; ok && i < plan->graph->params.count; i++) {
     const carried *param = &c->params[i];

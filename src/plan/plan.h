@@ -31,6 +31,8 @@ typedef struct {
   bool guarded;
   /* Outputs that are not read after a run; NULL: none. A GPU does not copy them back. */
   const bool *ignored;
+  /* Inputs whose memory does not change until they are bound again; NULL: none. A GPU is sent them once. */
+  const bool *steady;
   bool ahead;          /* inputs of the next run are taken while one goes on (tn_plan_prepare) */
   size_t memory_limit; /* bytes for the block; 0: none */
   size_t band_bytes;   /* bytes that steps in bands touch at a time; 0: the size of a near cache; SIZE_MAX: no

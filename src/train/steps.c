@@ -35,6 +35,7 @@ static bool make_trainer(tn_steps *steps, const tn_steps_request *request) {
   tn_fault fault;
   wanted.graph = &lowered->graph;
   wanted.loss = lowered->loss;
+  wanted.steady = true;
   if (request->own) wanted.options = lowered->options;
   steps->trainer = tn_trainer_new(host->heap, &wanted, &fault);
   if (!steps->trainer) return tn_host_fault(host, &fault);
@@ -105,6 +106,7 @@ static bool refresh_inputs(tn_steps *steps) {
     if (!given || !steps->lowered.inputs[i].buffer) continue;
     if (!fits(host->diags, name, &given->data.view, into)) return false;
     take(&given->data.view, into);
+    tn_trainer_bind_input(steps->trainer, (int)i, into);
   }
   steps->revision = steps->unit->revision;
   return true;

@@ -324,18 +324,28 @@ static void guard(tn_trainer *t) {
   tn_plan_set_watch(t->half.plan, &(tn_plan_watch){ t, is_sound });
 }
 
+/* The program's own inputs, if they are; means of shards and what the trainer adds change with every step. */
+static const bool *steady_inputs(maker *m) {
+  tn_trainer *t = m->trainer;
+  bool *steady = tn_arena_array(&t->arena, t->half.graph.inputs.count + 1, sizeof *steady);
+  for (int i = 0; steady && !t->means && i < t->input_count; i++)
+    steady[i] = m->request->steady && i != t->key_input;
+  return steady;
+}
+
 static bool make_plan(maker *m) {
   tn_trainer *t = m->trainer;
   int *updates = NULL;
   bool *placed = NULL;
-  const bool *ignored = ignored_outputs(m);
-  if (!ignored || !choose_places(m, &updates, &placed) || !make_resident(m)) return false;
+  const bool *ignored = ignored_outputs(m), *steady = steady_inputs(m);
+  if (!ignored || !steady || !choose_places(m, &updates, &placed) || !make_resident(m)) return false;
   tn_plan_options options = { .backend = m->request->backend,
                               .threads = m->request->threads,
                               .updates = updates,
                               .placed = placed,
                               .guarded = t->guarded,
                               .ignored = ignored,
+                              .steady = steady,
                               .ahead = !t->means && !m->request->shows_all };
   t->half.plan = tn_plan_new(t->heap, &t->half.graph, &options, m->fault);
   if (!t->half.plan) return false;

@@ -39,6 +39,7 @@ typedef struct {
   tn_pass_set passes;
   const tn_opt_evaluator *evaluator;
   tn_transport *transport; /* other processes that compute shards; NULL: none. This one has a shard. */
+  bool steady;    /* inputs change only when they are bound again */
   bool shows_all; /* every value can be read after a step, which changes nothing then */
   bool guarded;   /* a step whose loss or gradients are NaN or infinity fails; without shards, on the host */
 } tn_trainer_request;

@@ -1,5 +1,5 @@
-/* Plans that take the inputs of the next run while one goes on, on the GPU that the host plays (driver.c),
- * which does everything as late as it may. */
+/* When plans take their inputs, on the GPU that the host plays (driver.c), which does everything as late as
+ * it may: those of the next run while one goes on, and steady ones once. */
 #include "gpu/planned.h"
 
 static const char text[] = "graph(%x: f32[3], %i: i32[2], param %w: f32[2]) {\n"
@@ -91,8 +91,36 @@ static void a_run_may_be_left(void **state) {
   close_bench(&b);
 }
 
+/* Memory that changes without being bound again is not looked at: steady inputs are sent once. Others are
+ * sent for every run, also when a recording carries it out. */
+static void a_steady_input_is_sent_when_it_is_bound(void **state) {
+  static const bool steady[] = { true, false };
+  tn_shape two = tn_shape_make(1, 2);
+  float x[3] = { 0, 1, 2 };
+  int32_t index[2] = { 0, 0 };
+  tn_fault fault;
+  planned on;
+  (void)state;
+  planned_open(&on, "graph(%x: f32[3], %i: i32[2]) {\n"
+                    "  %1 = gather %x, %i {axis=0} : f32[2]\n  return %1\n}\n",
+               (tn_plan_options){ .steady = steady });
+  planned_input(&on, 1, index, TN_I32, two);
+  for (int run = 0; run < 8; run++) {
+    bool bound = run % 4 == 0;
+    for (int k = 0; k < 3; k++) x[k] = (float)(10 * run + k);
+    index[1] = run % 3;
+    if (bound) planned_input(&on, 0, x, TN_F32, tn_shape_make(1, 3));
+    assert_true(tn_plan_run(on.plan, &fault));
+    tn_view picked = tn_plan_output(on.plan, 0);
+    assert_true(tn_view_get_f64(&picked, 0) == 10 * (run / 4 * 4));
+    assert_true(tn_view_get_f64(&picked, 1) == 10 * (run / 4 * 4) + run % 3);
+  }
+  planned_close(&on);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_steady_input_is_sent_when_it_is_bound),
     cmocka_unit_test(a_run_reads_its_own_inputs),
     cmocka_unit_test(a_fault_is_that_of_its_own_run),
     cmocka_unit_test(a_run_may_be_left),

@@ -134,6 +134,47 @@ static void a_graph_gives_the_same_bits_in_every_run(void **state) {
   assert_memory_equal(got, wanted, sizeof wanted);
 }
 
+static const char regression[] = "graph(%x: f32[3, 4], %y: f32[3, 2], param %w: f32[4, 2]) {\n"
+                                 "  %1 = matmul %x, %w : f32[3, 2]\n"
+                                 "  %2 = sub %1, %y : f32[3, 2]\n"
+                                 "  %3 = mul %2, %2 : f32[3, 2]\n"
+                                 "  %4 = mean %3 {axes=[0, 1]} : f32[]\n"
+                                 "  return %4\n}\n";
+
+static void give_multiples(tern_program *program, const char *name, int64_t columns, float of) {
+  int64_t dims[] = { 3, columns };
+  float values[12];
+  for (int i = 0; i < 12; i++) values[i] = (float)(i % 5) * of;
+  tern_tensor given = { .dtype = TERN_F32, .rank = 2, .dims = dims, .data = values };
+  assert_int_equal(tern_set_input(program, name, &given), TERN_OK);
+}
+
+/* Two steps with the same inputs, two with another x, two with another y. */
+static void take_steps(const char *device, double *losses) {
+  tern_session *session = open_session(device);
+  tern_program *program = tern_load(session, TERN_LANG_GRAPH, "g", regression, strlen(regression));
+  assert_non_null(program);
+  give_multiples(program, "x", 4, 0.5f);
+  give_multiples(program, "y", 2, 1);
+  assert_int_equal(tern_train_begin(program, &(tern_training){ .lr = 0.1 }), TERN_OK);
+  for (int step = 0; step < 6; step++) {
+    if (step == 2) give_multiples(program, "x", 4, -0.25f);
+    if (step == 4) give_multiples(program, "y", 2, 3);
+    assert_int_equal(tern_train_step(program, &losses[step]), TERN_OK);
+  }
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void a_step_takes_the_inputs_as_they_were_set_last(void **state) {
+  double wanted[6], got[6];
+  (void)state;
+  take_steps("cpu", wanted);
+  take_steps("cuda", got);
+  assert_memory_equal(got, wanted, sizeof wanted);
+  for (int step = 1; step < 6; step++) assert_true(wanted[step] != wanted[step - 1]);
+}
+
 static const char two_faults[] = "graph(%x: f32[3], %i: i32[2], %j: i32[2]) {\n"
                                  "  %1 = gather %x, %i {axis=0} : f32[2]\n"
                                  "  %2 = gather %x, %j {axis=0} : f32[2]\n"
@@ -174,6 +215,7 @@ int main(void) {
     cmocka_unit_test(a_text_is_continued_alike),
     cmocka_unit_test(nobody_has_to_take_the_text),
     cmocka_unit_test(a_graph_gives_the_same_bits_in_every_run),
+    cmocka_unit_test(a_step_takes_the_inputs_as_they_were_set_last),
     cmocka_unit_test(the_first_fault_is_reported),
   };
   return cmocka_run_group_tests(tests, set_up, leave_room);
