@@ -58,27 +58,54 @@ CARD_INLINE void add_up_counts(void) {
   }
 }
 
+/* The rows of places i, i + 1 ..., all on their way before the first is used. */
+CARD_INLINE void rows_of(const card_scatter_arguments *a, int pass, int64_t i, int64_t end, int32_t *row) {
+  CARD_UNROLL
+  for (int k = 0; k < AHEAD; k++) row[k] = i + k < end ? row_of(a, pass, i + k) : 0;
+}
+
+CARD_INLINE void count_digits(const card_scatter_arguments *a, int pass, int64_t i, int64_t end) {
+  CARD_ROLLED
+  for (int d = 0; d < DIGITS; d++) counts[d * THREADS + card_thread()] = 0;
+  CARD_ROLLED
+  for (; i < end; i += AHEAD) {
+    int32_t row[AHEAD];
+    rows_of(a, pass, i, end, row);
+    CARD_UNROLL
+    for (int k = 0; k < AHEAD; k++)
+      if (i + k < end) counts[digit_of(row[k], pass) * THREADS + card_thread()]++;
+  }
+}
+
+CARD_INLINE void move_entries(const card_scatter_arguments *a, int pass, int64_t i, int64_t end) {
+  const int32_t *before = a->entry[(pass + 1) % 2];
+  CARD_ROLLED
+  for (; i < end; i += AHEAD) {
+    int32_t row[AHEAD], entry[AHEAD];
+    rows_of(a, pass, i, end, row);
+    CARD_UNROLL
+    for (int k = 0; k < AHEAD; k++) entry[k] = pass > 0 && i + k < end ? before[i + k] : (int32_t)(i + k);
+    CARD_UNROLL
+    for (int k = 0; k < AHEAD; k++) {
+      if (i + k >= end) continue;
+      uint32_t to = counts[digit_of(row[k], pass) * THREADS + card_thread()]++;
+      a->named[pass % 2][to] = row[k];
+      a->entry[pass % 2][to] = entry[k];
+    }
+  }
+}
+
 /* One block. A thread has places side by side, which it counts and then moves in their order. */
 CARD_KERNEL(sort_entries, card_scatter_arguments) {
   int64_t count = a->entries.count, each = (count + THREADS - 1) / THREADS, first = card_thread() * each;
   int64_t end = card_least(count, first + each);
   CARD_ROLLED
   for (int pass = 0; pass < a->passes; pass++) {
-    CARD_ROLLED
-    for (int d = 0; d < DIGITS; d++) counts[d * THREADS + card_thread()] = 0;
-    CARD_ROLLED
-    for (int64_t i = first; i < end; i++)
-      counts[digit_of(row_of(a, pass, i), pass) * THREADS + card_thread()]++;
+    count_digits(a, pass, first, end);
     card_barrier();
     add_up_counts();
     card_barrier();
-    CARD_ROLLED
-    for (int64_t i = first; i < end; i++) {
-      int32_t row = row_of(a, pass, i);
-      uint32_t to = counts[digit_of(row, pass) * THREADS + card_thread()]++;
-      a->named[pass % 2][to] = row;
-      a->entry[pass % 2][to] = pass > 0 ? a->entry[(pass - 1) % 2][i] : (int32_t)i;
-    }
+    move_entries(a, pass, first, end);
     card_barrier();
   }
 }
