@@ -118,7 +118,8 @@ static void compare(const example *e, const operands *o) {
   compare_one(e, o, TN_OP_ATTENTION_GRAD, true);
 }
 
-/* Lengths around bands of 64, tiles of 64 and chunks of 512; the last two have bands of 16. */
+/* Lengths around bands of 32 and 64, tiles of 64 and 128, chunks of 512; the last two have bands of 16. Thirty
+ * keys more than queries: the first query of a band sees one key less than a tile has. */
 static void bands_give_the_bits_of_ref(void **state) {
   (void)state;
   static const example examples[] = {
@@ -127,6 +128,7 @@ static void bands_give_the_bits_of_ref(void **state) {
     { 1, 65, 130, 1, 64, 64, false, PLAIN },  { 1, 70, 131, 1, 16, 12, true, COLUMNS },
     { 2, 33, 97, 2, 4, 64, false, ABREAST },  { 1, 129, 129, 1, 32, 32, true, PLAIN },
     { 1, 5, 256, 1, 48, 8, true, LOOSE },     { 1, 256, 256, 1, 64, 64, true, ABREAST },
+    { 1, 40, 70, 1, 16, 16, true, PLAIN },    { 1, 64, 192, 1, 40, 28, true, COLUMNS },
     { 1, 17, 600, 1, 12, 20, false, PLAIN },  { 1, 20, 1100, 1, 8, 8, true, LOOSE },
   };
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
@@ -138,13 +140,15 @@ static void bands_give_the_bits_of_ref(void **state) {
 }
 
 /* Numbers that arithmetic treats specially, one at a time, in each operand: in the first row, in the last,
- * which a mask hides from all queries but one, and between. */
+ * which a mask hides from all queries but one, and between. Some have more rows than attention_look reads at
+ * a time. */
 static void odd_numbers_give_the_bits_of_ref(void **state) {
   (void)state;
   static const float odd[] = { INFINITY, -INFINITY, NAN, 3e38f, -3e38f, 1e-45f, -0.0f, 1e20f };
   bool small = getenv("TERN_TEST_EFFORT") != NULL;
   for (int n = 0; n < 8 * OPERANDS * 2; n += small ? 5 : 1) {
-    example e = { 1, 70, 70 + n % 3, 1, 4, 4, n % 2 == 0, (layout)(n % LAYOUTS) };
+    int queries = n % 16 == 2 ? 145 : 70;
+    example e = { 1, queries, queries + n % 3, 1, 4, 4, n % 2 == 0, (layout)(n % LAYOUTS) };
     tn_rng_init(&rng, (uint64_t)n);
     operands o = make(&e);
     const tn_view *x = &o.in[n / 16];
