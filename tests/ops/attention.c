@@ -118,8 +118,8 @@ static void compare(const example *e, const operands *o) {
   compare_one(e, o, TN_OP_ATTENTION_GRAD, true);
 }
 
-/* Lengths around bands of 32 and 64, tiles of 64 and 128, chunks of 512; the last two have bands of 16. Thirty
- * keys more than queries: the first query of a band sees one key less than a tile has. */
+/* Lengths around bands of 32, tiles of 64 and 128, chunks of 512; the last two have bands of 16. With thirty
+ * keys more than queries, the first query of a band sees one key less than a tile has. */
 static void bands_give_the_bits_of_ref(void **state) {
   (void)state;
   static const example examples[] = {
@@ -129,6 +129,7 @@ static void bands_give_the_bits_of_ref(void **state) {
     { 2, 33, 97, 2, 4, 64, false, ABREAST },  { 1, 129, 129, 1, 32, 32, true, PLAIN },
     { 1, 5, 256, 1, 48, 8, true, LOOSE },     { 1, 256, 256, 1, 64, 64, true, ABREAST },
     { 1, 40, 70, 1, 16, 16, true, PLAIN },    { 1, 64, 192, 1, 40, 28, true, COLUMNS },
+    { 3, 34, 34, 23, 4, 4, true, PLAIN },     { 1, 33, 229, 1, 64, 52, false, ABREAST },
     { 1, 17, 600, 1, 12, 20, false, PLAIN },  { 1, 20, 1100, 1, 8, 8, true, LOOSE },
   };
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {

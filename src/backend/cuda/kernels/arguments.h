@@ -329,6 +329,7 @@ typedef struct {
 #define CARD_ATTENTION_WIDTH 64 /* columns that a matrix may have, which fours divide */
 #define CARD_ATTENTION_PITCH (CARD_ATTENTION_WIDTH + 4)   /* floats from row to row in shared memory */
 #define CARD_ATTENTION_KEPT 4   /* numbers of a query */
+#define CARD_ATTENTION_TOGETHER 64   /* heads whose longest bands begin first */
 /* attention_tall: bands of so many queries, four threads to a query; keys that it may have, which threads
  * hold. Keys are brought 128 at a time, some of their columns; values some rows at a time. */
 #define CARD_ATTENTION_TALL 32

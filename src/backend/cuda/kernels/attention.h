@@ -22,6 +22,22 @@ CARD_INLINE int warp(void) { return card_thread() / CARD_WARP; }
 CARD_INLINE int down(void) { return (card_lane() & 1) | (card_lane() >> 3 & 2); }
 CARD_INLINE int across(void) { return card_lane() >> 1 & 7; }
 
+/* ---- what a block is for ---- */
+typedef struct {
+  int64_t head;
+  int band;          /* of those of the head */
+} block_place;
+
+/* Some heads together: first the first band of each, then the second. What they read stays in a near cache,
+ * and the shortest come last, where multiprocessors run out of work. A grid has less than 2^31 blocks. */
+CARD_INLINE block_place place_of_block(const card_attention_arguments *a) {
+  uint32_t bands = (uint32_t)a->bands, together = CARD_ATTENTION_TOGETHER;
+  uint32_t group = (uint32_t)card_block() / (together * bands);
+  uint32_t rest = (uint32_t)card_block() - group * together * bands;
+  uint32_t left = (uint32_t)a->heads.count - group * together, heads = left < together ? left : together;
+  return (block_place){ .head = group * together + rest % heads, .band = (int)(rest / heads) };
+}
+
 /* ---- the matrices of a head ---- */
 typedef struct {
   char *data;
@@ -30,30 +46,55 @@ typedef struct {
   bool runs;
 } head_matrix;
 
-CARD_INLINE head_matrix matrix_of(const card_attention_arguments *a, const card_matrix *m, int64_t head) {
-  return (head_matrix){ .data = card_at(&a->heads, &m->at, head), .row = m->row, .column = m->column,
-                        .rows = m->rows, .columns = m->columns, .runs = m->runs };
+CARD_INLINE head_matrix matrix_at(const card_matrix *m, int64_t offset) {
+  return (head_matrix){ .data = m->at.data + offset, .row = m->row, .column = m->column, .rows = m->rows,
+                        .columns = m->columns, .runs = m->runs };
 }
 
-/* Four columns of a row. Those outside the matrix are left as they are: nothing of them is kept. */
-CARD_INLINE void bring_run(CARD_NEAR float *to, const head_matrix *m, int row, int column) {
-  const char *from = m->data + row * m->row + column * m->column;
-  if (row >= m->rows || column >= m->columns) return;
+CARD_INLINE head_matrix matrix_of(const card_attention_arguments *a, const card_matrix *m, int64_t head) {
+  int64_t offset;
+  const card_operand *at = &m->at;
+  card_places(&a->heads, head, &at, 1, &offset);
+  return matrix_at(m, offset);
+}
+
+/* Of several, whose places are found together. */
+CARD_INLINE void matrices_of(const card_attention_arguments *a, const card_matrix *const *m, int count,
+                             int64_t head, head_matrix *to) {
+  const card_operand *at[CARD_PLACES];
+  int64_t offset[CARD_PLACES];
+  CARD_UNROLL
+  for (int n = 0; n < count; n++) at[n] = &m[n]->at;
+  card_places(&a->heads, head, at, count, offset);
+  CARD_UNROLL
+  for (int n = 0; n < count; n++) to[n] = matrix_at(m[n], offset[n]);
+}
+
+/* Runs below one another: `count` of them, from row `first` on, every `apart` rows, as far as there are
+ * `rows`: what is not there is left as it is in shared memory, and nothing of it is kept. There, rows are
+ * `pitch` apart. */
+CARD_INLINE void bring_below(CARD_NEAR float *to, const head_matrix *m, const char *from, int count,
+                             int first, int rows, int apart, int pitch) {
   if (m->runs) {
-    card_copy_run(to, from);
-  } else {
     CARD_UNROLL
-    for (int c = 0; c < 4; c++) card_copy_one(to + c, from + c * m->column);
+    for (int n = 0; n < count; n++)
+      if (first + n * apart < rows) card_copy_run(to + n * apart * pitch, from + n * apart * m->row);
+  } else {
+    CARD_ROLLED
+    for (int n = 0; n < count && first + n * apart < rows; n++) {
+      CARD_UNROLL
+      for (int c = 0; c < 4; c++)
+        card_copy_one(to + n * apart * pitch + c, from + n * apart * m->row + c * m->column);
+    }
   }
 }
 
 /* Rows and all their columns, PITCH apart, by so many threads. */
 CARD_INLINE void bring_rows(CARD_NEAR float *to, const head_matrix *m, int first, int rows, int threads) {
-  CARD_UNROLL
-  for (int n = 0; n < rows * RUNS; n += threads) {
-    int row = (n + card_thread()) / RUNS, column = (n + card_thread()) % RUNS * 4;
-    bring_run(to + row * PITCH + column, m, first + row, column);
-  }
+  int row = card_thread() / RUNS, column = card_thread() % RUNS * 4;
+  if (column >= m->columns) return;
+  bring_below(to + row * PITCH + column, m, m->data + (first + row) * m->row + column * m->column,
+              rows * RUNS / threads, first + row, m->rows, threads / RUNS, PITCH);
 }
 
 /* What this thread has brought of them, times the factor. */

@@ -54,10 +54,11 @@ typedef struct {
 } band;
 
 CARD_INLINE band band_of(const card_attention_arguments *a) {
-  band b = { .a = a, .head = card_block() / a->bands, .weights = card_room };
+  block_place at = place_of_block(a);
+  band b = { .a = a, .head = at.head, .weights = card_room };
   b.rows = b.weights + ROWS * a->pitch;
   b.stages = b.rows + ROWS * PITCH;
-  b.first = (int)(a->bands - 1 - card_block() % a->bands) * ROWS;   /* those with most keys begin first */
+  b.first = ((int)a->bands - 1 - at.band) * ROWS;   /* those with most keys begin first */
   b.q = matrix_of(a, &a->q, b.head), b.k = matrix_of(a, &a->k, b.head), b.v = matrix_of(a, &a->v, b.head);
   b.out = matrix_of(a, &a->out, b.head);
   b.hides = a->causal && !a->whole[b.head];
@@ -67,6 +68,18 @@ CARD_INLINE band band_of(const card_attention_arguments *a) {
 }
 
 /* ---- stages ---- */
+/* Four columns of a row. */
+CARD_INLINE void bring_run(CARD_NEAR float *to, const head_matrix *m, int row, int column) {
+  const char *from = m->data + row * m->row + column * m->column;
+  if (row >= m->rows || column >= m->columns) return;
+  if (m->runs) {
+    card_copy_run(to, from);
+  } else {
+    CARD_UNROLL
+    for (int c = 0; c < 4; c++) card_copy_one(to + c, from + c * m->column);
+  }
+}
+
 /* Of `keys`: KEYS rows, DEPTH columns, DEPTH + 4 apart. Of `values`: DEPTH rows, PITCH apart. */
 typedef struct {
   const head_matrix *m;

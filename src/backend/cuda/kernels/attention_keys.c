@@ -180,22 +180,25 @@ CARD_INLINE int first_query(const place *p) {
   return any_of_block(odd || a->whole[p->head], TILE_AT) ? 0 : first;
 }
 
+enum { Q, K, V, G };
+
 CARD_KERNEL(attention_keys, card_attention_arguments) {
-  place p = { .a = a, .head = card_block() / a->bands };
-  head_matrix q = matrix_of(a, &a->q, p.head), k = matrix_of(a, &a->k, p.head);
-  head_matrix v = matrix_of(a, &a->v, p.head), g = matrix_of(a, &a->g, p.head);
+  block_place at = place_of_block(a);
+  place p = { .a = a, .head = at.head, .key = at.band * KEYS };
+  const card_matrix *const matrices[] = { &a->q, &a->k, &a->v, &a->g };
+  head_matrix m[4];
   float of_key[EACH][4] = { { 0 } }, of_value[EACH][4] = { { 0 } };
-  p.key = (int)(card_block() - p.head * a->bands) * KEYS;
-  bring_rows(KEYS_AT, &k, p.key, KEYS, THREADS);
-  bring_rows(VALUES_AT, &v, p.key, KEYS, THREADS);
+  matrices_of(a, matrices, 4, p.head, m);
+  bring_rows(KEYS_AT, &m[K], p.key, KEYS, THREADS);
+  bring_rows(VALUES_AT, &m[V], p.key, KEYS, THREADS);
   p.query = first_query(&p);
   CARD_ROLLED
-  for (; p.query < q.rows; p.query += QUERIES) {
-    p.queries = q.rows - p.query < QUERIES ? q.rows - p.query : QUERIES;
-    bring_rows(QUERIES_AT, &q, p.query, QUERIES, THREADS);
+  for (; p.query < a->q.rows; p.query += QUERIES) {
+    p.queries = a->q.rows - p.query < QUERIES ? a->q.rows - p.query : QUERIES;
+    bring_rows(QUERIES_AT, &m[Q], p.query, QUERIES, THREADS);
     bring_kept(&p);
     card_copies_end();
-    bring_rows(SLOPES_AT, &g, p.query, QUERIES, THREADS);
+    bring_rows(SLOPES_AT, &m[G], p.query, QUERIES, THREADS);
     card_copies_end();
     card_copies_wait(1);
     scale_rows(QUERIES_AT, QUERIES, THREADS, a->factor);
@@ -217,9 +220,9 @@ CARD_KERNEL(attention_keys, card_attention_arguments) {
       of_value[i][j] = tn_canonical_f32(of_value[i][j]);
     }
   }
-  k = matrix_of(a, &a->dk, p.head), v = matrix_of(a, &a->dv, p.head);
-  give_keys(&k, p.key, of_key);
-  give_keys(&v, p.key, of_value);
+  m[K] = matrix_of(a, &a->dk, p.head), m[V] = matrix_of(a, &a->dv, p.head);
+  give_keys(&m[K], p.key, of_key);
+  give_keys(&m[V], p.key, of_value);
 }
 
 /* ---- whether hidden keys may be left out ---- */

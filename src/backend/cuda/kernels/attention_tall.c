@@ -30,9 +30,10 @@ __asm__("// bounds card_kernel_attention_queries_tall 128 3");
 #define ACROSS     (TILE / CARD_LANES)    /* keys of a thread, of a tile */
 #define GROUP      (4 * CARD_LANES)       /* keys of which a thread has four: they are made together */
 
+enum { Q, K, V, FOURTH };
 typedef struct {
   const card_attention_arguments *a;
-  head_matrix q, k, v, g, out;
+  head_matrix matrix[4];
   int64_t head;
   int first, count;                /* its first query; keys that are there */
   int open;                        /* keys that all of its queries see */
@@ -45,13 +46,15 @@ CARD_INLINE int first_row(void) { return warp() / 2 * 16 + down(); }   /* and ev
 CARD_INLINE int first_key(void) { return side() * 8 + across(); }      /* and every sixteenth */
 CARD_INLINE int first_column(void) { return side() * 32 + across() * 4; }
 
-CARD_INLINE band band_of(const card_attention_arguments *a) {
-  band b = { .a = a, .head = card_block() / a->bands, .weights = card_room };
-  b.first = (int)(a->bands * (b.head + 1) - 1 - card_block()) * ROWS;   /* those with most keys begin first */
-  b.q = matrix_of(a, &a->q, b.head), b.k = matrix_of(a, &a->k, b.head), b.v = matrix_of(a, &a->v, b.head);
-  b.out = matrix_of(a, &a->out, b.head);
-  int end = b.first + ROWS < b.q.rows ? b.first + ROWS : b.q.rows, more = b.k.rows - b.q.rows;
-  b.count = a->causal && !a->whole[b.head] ? end + more : b.k.rows;
+/* With `fourth`: g, or the result. */
+CARD_INLINE band band_of(const card_attention_arguments *a, const card_matrix *fourth) {
+  block_place at = place_of_block(a);
+  band b = { .a = a, .head = at.head, .weights = card_room };
+  b.first = ((int)a->bands - 1 - at.band) * ROWS;   /* those with most keys begin first */
+  const card_matrix *const matrices[] = { &a->q, &a->k, &a->v, fourth };
+  matrices_of(a, matrices, 4, b.head, b.matrix);
+  int end = b.first + ROWS < a->q.rows ? b.first + ROWS : a->q.rows, more = a->k.rows - a->q.rows;
+  b.count = a->causal && !a->whole[b.head] ? end + more : b.matrix[K].rows;
   b.open = a->causal && b.first + more + 1 < b.count ? b.first + more + 1 : b.count;
   return b;
 }
@@ -67,29 +70,14 @@ typedef struct {
   int stage;                  /* the number of the next, in turns */
 } stream;
 
-/* Runs of every `apart` rows from the thread's first. */
-CARD_INLINE void bring_every(const stream *s, int turn, int runs, int apart, int pitch, int limit) {
-  CARD_NEAR float *to = s->to + turn;
-  if (s->column >= s->m->columns) return;
-  CARD_UNROLL
-  for (int n = 0; n < runs; n++) {
-    const char *from = s->from + n * apart * s->m->row;
-    if (s->row + n * apart >= limit) continue;
-    if (s->m->runs) {
-      card_copy_run(to + n * apart * pitch, from);
-    } else {
-      CARD_UNROLL
-      for (int c = 0; c < 4; c++) card_copy_one(to + n * apart * pitch + c, from + c * s->m->column);
-    }
-  }
-}
-
 #define KEY_STAGE  (TILE * (DEPTH + 4))
 #define KEY_STAGES CARD_ATTENTION_STAGES
 
 CARD_INLINE void bring_keys(stream *s, int count) {
   if (s->left > 0) {
-    bring_every(s, s->stage * KEY_STAGE, TILE * DEPTH / 4 / THREADS, THREADS * 4 / DEPTH, DEPTH + 4, count);
+    if (s->column < s->m->columns)
+      bring_below(s->to + s->stage * KEY_STAGE, s->m, s->from, TILE * DEPTH / 4 / THREADS, s->row, count,
+                  THREADS * 4 / DEPTH, DEPTH + 4);
     s->left--;
     s->stage = s->stage == KEY_STAGES - 1 ? 0 : s->stage + 1;
     s->column += DEPTH, s->from += DEPTH * s->m->column;
@@ -118,7 +106,9 @@ CARD_INLINE stream begin_keys(const band *b, const head_matrix *m) {
 
 CARD_INLINE void bring_values(stream *s, int count) {
   if (s->row < count) {
-    bring_every(s, s->stage * VALUE_STAGE, VALUES * RUNS / THREADS, THREADS / RUNS, PITCH, count);
+    if (s->column < s->m->columns)
+      bring_below(s->to + s->stage * VALUE_STAGE, s->m, s->from, VALUES * RUNS / THREADS, s->row, count,
+                  THREADS / RUNS, PITCH);
     s->stage = s->stage == VALUE_STAGES - 1 ? 0 : s->stage + 1;
     s->row += VALUES, s->from += VALUES * s->m->row;
   }
@@ -177,9 +167,9 @@ CARD_INLINE void multiply_rows(const band *b, stream *s, float (*sum)[EACH][ACRO
 
 /* Scores of the scaled queries. */
 CARD_INLINE void find_scores(const band *b, float (*score)[EACH][ACROSS]) {
-  bring_rows(b->rows, &b->q, b->first, ROWS, THREADS);
+  bring_rows(b->rows, &b->matrix[Q], b->first, ROWS, THREADS);
   card_copies_end();
-  stream keys = begin_keys(b, &b->k);
+  stream keys = begin_keys(b, &b->matrix[K]);
   card_copies_wait(KEY_STAGES - 1);
   scale_rows(b->rows, ROWS, THREADS, b->a->factor);
   multiply_rows(b, &keys, score);
@@ -318,8 +308,8 @@ CARD_INLINE void find_weights(const band *b, float (*x)[EACH][ACROSS], const flo
   for (int i = 0; i < EACH; i++) {
     int query = b->first + row_of(i);
     inverse[i] = 1.0f / sum[i];
-    if (!keep || first_key() > 0 || query >= b->q.rows) continue;
-    float *kept = b->a->kept + (b->head * b->q.rows + query) * CARD_ATTENTION_KEPT;
+    if (!keep || first_key() > 0 || query >= b->matrix[Q].rows) continue;
+    float *kept = b->a->kept + (b->head * b->matrix[Q].rows + query) * CARD_ATTENTION_KEPT;
     kept[MOST] = most[i], kept[SUM] = sum[i], kept[INVERSE] = inverse[i];
   }
   if (near) {
@@ -376,29 +366,29 @@ CARD_INLINE void multiply_columns(const band *b, stream *s, float (*sum)[4]) {
   }
 }
 
-CARD_INLINE void give_rows(const band *b, float (*sum)[4], bool scaled) {
+CARD_INLINE void give_rows(const band *b, const head_matrix *to, float (*sum)[4], bool scaled) {
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) {
     CARD_UNROLL
     for (int j = 0; j < 4; j++)
       sum[i][j] = positive_zero(b->a, scaled ? sum[i][j] * b->a->factor : sum[i][j]);
-    give_run(&b->out, b->first + row_of(i), first_column(), sum[i]);
+    give_run(to, b->first + row_of(i), first_column(), sum[i]);
   }
 }
 
 /* ---- the kernels ---- */
 CARD_KERNEL(attention_tall, card_attention_arguments) {
-  band b = band_of(a);
+  band b = band_of(a, &a->out);
   float x[TILES][EACH][ACROSS] = { { { 0 } } }, most[EACH], sum[EACH][4] = { { 0 } };
   b.rows = b.weights, b.stages = b.rows + CARD_ATTENTION_ROWS;
   b.joins = b.weights + CARD_ATTENTION_BAND + CARD_ATTENTION_VALUE_ROOM;
   find_scores(&b, x);
   find_most(&b, x, most);
   b.stages = b.weights + CARD_ATTENTION_BAND;
-  stream values = begin_values(&b, &b.v);
+  stream values = begin_values(&b, &b.matrix[V]);
   find_weights(&b, x, most, false);
   multiply_columns(&b, &values, sum);
-  give_rows(&b, sum, false);
+  give_rows(&b, &b.matrix[FOURTH], sum, false);
 }
 
 /* ---- slopes ---- */
@@ -417,8 +407,8 @@ CARD_INLINE void find_means(const band *b, float (*slope)[EACH][ACROSS], float *
   CARD_UNROLL
   for (int i = 0; i < EACH; i++) {
     int query = b->first + row_of(i);
-    if (first_key() == 0 && query < b->q.rows)
-      b->a->kept[(b->head * b->q.rows + query) * CARD_ATTENTION_KEPT + MEAN] = mean[i];
+    if (first_key() == 0 && query < b->matrix[Q].rows)
+      b->a->kept[(b->head * b->matrix[Q].rows + query) * CARD_ATTENTION_KEPT + MEAN] = mean[i];
   }
 }
 
@@ -435,21 +425,21 @@ CARD_INLINE void find_slopes(const band *b, float (*slope)[EACH][ACROSS], const 
 
 /* The gradient of the queries. */
 CARD_KERNEL(attention_queries_tall, card_attention_arguments) {
-  band b = band_of(a);
+  band b = band_of(a, &a->g);
   float x[TILES][EACH][ACROSS] = { { { 0 } } }, slope[TILES][EACH][ACROSS] = { { { 0 } } };
   float most[EACH], mean[EACH], sum[EACH][4] = { { 0 } };
   b.rows = b.weights + CARD_ATTENTION_BAND, b.stages = b.rows + CARD_ATTENTION_ROWS;
   b.joins = b.stages + CARD_ATTENTION_KEY_ROOM;
-  b.g = matrix_of(a, &a->g, b.head);
   find_scores(&b, x);
   find_most(&b, x, most);
-  bring_rows(b.rows, &b.g, b.first, ROWS, THREADS);
-  stream values = begin_keys(&b, &b.v);   /* g comes with the first of its stages */
+  bring_rows(b.rows, &b.matrix[FOURTH], b.first, ROWS, THREADS);
+  stream values = begin_keys(&b, &b.matrix[V]);   /* g comes with the first of its stages */
   find_weights(&b, x, most, true);
   multiply_rows(&b, &values, slope);
   find_means(&b, slope, mean);            /* a barrier in it: the stages have been read */
-  stream keys = begin_values(&b, &b.k);
+  stream keys = begin_values(&b, &b.matrix[K]);
   find_slopes(&b, slope, mean);
   multiply_columns(&b, &keys, sum);
-  give_rows(&b, sum, true);
+  head_matrix out = matrix_of(a, &a->out, b.head);
+  give_rows(&b, &out, sum, true);
 }
