@@ -125,44 +125,61 @@ CARD_INLINE stream begin_values(const band *b, const head_matrix *m) {
 }
 
 /* ---- rows by rows ---- */
-/* A stage: EACH rows by 4 * groups keys of a thread. */
-CARD_INLINE void multiply_stage(const CARD_NEAR float *x, const CARD_NEAR float *y, int columns, int groups,
+/* A stage: EACH rows by `keys` of a thread. */
+CARD_INLINE void multiply_stage(const CARD_NEAR float *x, const CARD_NEAR float *y, int columns, int keys,
                                 float (*sum)[ACROSS]) {
   if (columns >= DEPTH) {
     CARD_UNROLL
     for (int c = 0; c < DEPTH; c += 4)
-      add_runs(sum[0], ACROSS, EACH, groups * 4, x + c, 4 * PITCH, y + c, CARD_LANES * (DEPTH + 4));
+      add_runs(sum[0], ACROSS, EACH, keys, x + c, 4 * PITCH, y + c, CARD_LANES * (DEPTH + 4));
   } else {
     CARD_ROLLED
     for (int c = 0; c < columns; c += 4)
-      add_runs(sum[0], ACROSS, EACH, groups * 4, x + c, 4 * PITCH, y + c, CARD_LANES * (DEPTH + 4));
+      add_runs(sum[0], ACROSS, EACH, ACROSS, x + c, 4 * PITCH, y + c, CARD_LANES * (DEPTH + 4));
   }
 }
 
-/* The rows of the band in shared memory by the next TILE rows of `s`, or by half of them if there are no
- * more; the number of the first stage is *stage. */
+/* The rows of the band in shared memory by the next TILE rows of `s`, or by as many quarters of them as there
+ * are; the number of the first stage is *stage. */
 CARD_INLINE void multiply_tile(const band *b, stream *s, int *stage, int tile, float (*sum)[ACROSS]) {
   const CARD_NEAR float *x = b->rows + first_row() * PITCH;
   const CARD_NEAR float *y = b->stages + first_key() * (DEPTH + 4);
   int columns = s->m->columns;
-  bool half = b->count - tile <= GROUP;
+  int left = b->count - tile;
   CARD_ROLLED
   for (int done = 0; done < columns; done += DEPTH) {
     card_copies_wait(KEY_STAGES - 2);
     card_barrier();
     bring_keys(s, b->count);
-    if (half) multiply_stage(x + done, y + *stage * KEY_STAGE, columns - done, 1, sum);
-    else multiply_stage(x + done, y + *stage * KEY_STAGE, columns - done, 2, sum);
+    const CARD_NEAR float *at = y + *stage * KEY_STAGE;
+    if (left > 3 * TILE / 4) multiply_stage(x + done, at, columns - done, ACROSS, sum);
+    else if (left > TILE / 2) multiply_stage(x + done, at, columns - done, 3 * ACROSS / 4, sum);
+    else if (left > TILE / 4) multiply_stage(x + done, at, columns - done, ACROSS / 2, sum);
+    else multiply_stage(x + done, at, columns - done, ACROSS / 4, sum);
     *stage = *stage == KEY_STAGES - 1 ? 0 : *stage + 1;
   }
 }
 
-/* All tiles, which the thread holds. */
-CARD_INLINE void multiply_rows(const band *b, stream *s, float (*sum)[EACH][ACROSS]) {
-  int stage = 0;
+_Static_assert(TILES == 2, "multiply_rows makes two tiles");
+
+CARD_INLINE void move_tile(float (*to)[ACROSS], float (*from)[ACROSS]) {
   CARD_UNROLL
-  for (int t = 0; t < TILES; t++)
-    if (t * TILE < b->count) multiply_tile(b, s, &stage, t * TILE, sum[t]);
+  for (int n = 0; n < EACH * ACROSS; n++) to[n / ACROSS][n % ACROSS] = from[n / ACROSS][n % ACROSS];
+}
+
+/* Both tiles, which the thread holds, or the one that is there. By a loop, and moved to their places: that is
+ * half of the instructions, and a multiprocessor keeps only so many near. */
+CARD_INLINE void multiply_rows(const band *b, stream *s, float (*sum)[EACH][ACROSS]) {
+  int stage = 0, tile = 0;
+  CARD_ROLLED
+  for (;; tile += TILE) {
+    float last[EACH][ACROSS] = { { 0 } };
+    multiply_tile(b, s, &stage, tile, last);
+    move_tile(sum[1], last);
+    if (tile + TILE >= b->count) break;
+    move_tile(sum[0], last);
+  }
+  if (tile == 0) move_tile(sum[0], sum[1]);
 }
 
 /* Scores of the scaled queries. */
