@@ -23,7 +23,7 @@ static int64_t flat_room(int64_t keys) {
   return (CARD_ATTENTION_FLAT * (pitch_of(keys) + CARD_ATTENTION_PITCH) + stages) * 4;
 }
 
-/* How bands of queries are computed; no kernel: even the smallest band has too many keys. */
+/* How bands are computed: the rows of a block, its threads, and the bytes of its shared memory. */
 typedef struct {
   tn_card_kernel kernel;
   int64_t rows, threads, room;
@@ -40,6 +40,7 @@ static band_kind flat_band(bool grad, int64_t keys) {
                       CARD_ATTENTION_FLAT_THREADS, flat_room(keys) };
 }
 
+/* The smallest band has not too many keys. */
 static bool has_room(int64_t keys) {
   return keys <= CARD_ATTENTION_HELD ||
          (keys <= CARD_ATTENTION_CHUNKS * CARD_CHUNK && flat_room(keys) <= TN_CARD_ROOM);

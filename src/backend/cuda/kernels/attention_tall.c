@@ -227,8 +227,8 @@ CARD_INLINE int seen(const band *b, int i) {
   return (b->a->causal && limit < b->count ? limit : b->count) - first_key();
 }
 
-/* From what the thread on the other side of the row, of the same place there, has found, to x; it takes two
- * numbers of a row for each place across. */
+/* What x is for the thread at the same place on the other side of the row. With one place all threads of a
+ * side have the same x, with eight each its own. */
 CARD_INLINE void tell_other_side(const band *b, int places, const float *x, float *other) {
   int place = across() % places;
   if (across() < places) {
