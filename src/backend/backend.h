@@ -44,6 +44,10 @@ typedef bool (*tn_kernel)(const tn_kernel_call *call);
  *          BIAS_RELU: and relu of that.
  * RELU_SLOPE  matmul of two f32 matrices, then 0 where the third operand, of the result's shape, is not
  *          above 0.
+ * XENT_SLOPE  softmax along the last axis of f32, whose rows are contiguous and have 1 to
+ *          TN_BACKEND_XENT_LIMIT elements; less 1 where two i32 operands are equal, which broadcast;
+ *          times the fourth operand, one number, or the constant of the program in the attributes. The
+ *          result is contiguous.
  * POOL     the sum or the mean (call->op) of rows that an index names: out[..., c] is that of
  *          table[index[..., i], c] over i. The operands are an f32 table of two axes, without gaps along the
  *          second, and a contiguous index, whose last axis has 1 to TN_BACKEND_POOL_LIMIT places; the result
@@ -60,6 +64,7 @@ typedef enum {
   TN_FUSION_COUNT
 } tn_fusion;
 #define TN_BACKEND_POOL_LIMIT 512
+#define TN_BACKEND_XENT_LIMIT 8192
 
 struct tn_backend {
   const char *name;        /* "ref", "cpu" */

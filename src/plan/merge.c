@@ -174,6 +174,64 @@ static bool fits_relu_slope(const tn_plan *plan, const tn_step *product, const t
          tn_step_same_place(plan, slope, passed, product, 2);
 }
 
+/* The step that register `place` is written by, if it is of this operation; else NULL. */
+static const tn_fused_step *made_by(const tn_fused *program, int place, tn_op op) {
+  int step = place - program->operand_count;
+  return step >= 0 && program->step[step].op == op ? &program->step[step] : NULL;
+}
+
+static bool is_whole_operand(const tn_fused *program, int place) {
+  return place < program->operand_count && program->operand_dtype[place] == TN_I32;
+}
+
+/* Registers of (softmax - (label == class)) * factor, all f32 but label and class. */
+typedef struct {
+  int softmax, label, class, factor;
+} xent_slope;
+
+static bool is_xent_slope(const tn_fused *program, xent_slope *found) {
+  int last = program->step_count - 1;
+  const tn_fused_step *product = made_by(program, program->operand_count + last, TN_OP_MUL);
+  if (!product || product->dtype != TN_F32) return false;
+  bool first = made_by(program, product->in[0], TN_OP_SUB) != NULL;
+  const tn_fused_step *difference = made_by(program, product->in[first ? 0 : 1], TN_OP_SUB);
+  const tn_fused_step *hit = difference ? made_by(program, difference->in[1], TN_OP_CAST) : NULL;
+  const tn_fused_step *equal = hit ? made_by(program, hit->in[0], TN_OP_EQ) : NULL;
+  if (!equal) return false;
+  *found = (xent_slope){ difference->in[0], equal->in[0], equal->in[1], product->in[first ? 1 : 0] };
+  return found->softmax < program->operand_count && is_whole_operand(program, found->label) &&
+         is_whole_operand(program, found->class);
+}
+
+/* One element of f32, or the only constant of the program. */
+static bool is_factor(const tn_plan *plan, const tn_step *step, int factor) {
+  const tn_fused *program = step->call.attrs->program;
+  int constants = 0;
+  for (int s = 0; s < program->step_count; s++) constants += program->step[s].op == TN_OP_FILL;
+  if (factor >= program->operand_count) return constants == 1 && made_by(program, factor, TN_OP_FILL);
+  return constants == 0 && program->operand_dtype[factor] == TN_F32 &&
+         tn_view_count(tn_step_view(plan, step, factor)) == 1;
+}
+
+static bool fits_xent_slope(const tn_plan *plan, const tn_step *softmax, const tn_step *slope,
+                            merged_call *call) {
+  const tn_fused *program = slope->call.attrs->program;
+  const tn_view *x = tn_step_view(plan, softmax, 0), *out = tn_step_view(plan, softmax, 1);
+  const tn_view *result = tn_step_view(plan, slope, slope->call.count);
+  tn_shape of_rows = tn_view_shape(out), given = tn_view_shape(result);
+  int last = x->rank - 1;
+  xent_slope at;
+  if (x->dtype != TN_F32 || softmax->call.attrs->axis != last || tn_view_count(x) == 0) return false;
+  if (x->stride[last] != 1 || x->dim[last] > TN_BACKEND_XENT_LIMIT) return false;
+  if (!is_xent_slope(program, &at) || !is_factor(plan, slope, at.factor)) return false;
+  *call = (merged_call){ .op = TN_OP_SOFTMAX,
+                         .attrs = slope->call.attrs,
+                         .in = { { false, 0 }, { true, at.label }, { true, at.class }, { true, at.factor } },
+                         .count = at.factor < program->operand_count ? 4 : 3 };
+  return tn_shape_equal(&of_rows, &given) && tn_view_is_contiguous(result) &&
+         tn_step_same_place(plan, slope, at.softmax, softmax, 1);
+}
+
 /* gather: [rows, columns] and [..., n] to [..., n, columns]; the sum is along n. */
 static bool fits_pool(const tn_plan *plan, const tn_step *gather, const tn_step *sum, merged_call *call) {
   const tn_view *table = tn_step_view(plan, gather, 0), *index = tn_step_view(plan, gather, 1);

@@ -33,6 +33,7 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
                       int count, const tn_view *out, int threads) {
   (void)threads;
   tn_kernel kernel = backend->kernels[op];
+  if (op == TN_OP_SOFTMAX && attrs->program) return 0;   /* TN_FUSION_XENT_SLOPE */
   if (kernel == tn_cuda_attention || kernel == tn_cuda_attention_grad)
     return tn_card_attention_scratch(
         &(tn_kernel_call){ .op = op, .attrs = attrs, .in = in, .count = count, .out = out });

@@ -1,7 +1,8 @@
-/* backend/cuda/rows.c: softmax, log_softmax, layer_norm with its gradient, and cross entropy: one
+/* backend/cuda/rows.c: softmax, log_softmax, layer_norm and cross entropy with their gradients: one
  * block per row. */
 #include "backend/cuda/internal.h"
 #include "backend/layer_norm.h"
+#include "op/scalar.h"
 
 #define BLOCKS 1024   /* that rows of many chunks have room for their sums in scratch */
 
@@ -175,4 +176,27 @@ bool tn_cuda_cross_entropy(const tn_kernel_call *call) {
   tn_view row = tn_view_make(call->scratch, logits->dtype, &one);
   tn_view losses = tn_view_make(call->scratch, logits->dtype, &all);
   return tn_card_join_rows(call, &row, &losses, call->out, CARD_ADD, true, after_losses);
+}
+
+/* The constant of the program: there is one where the factor is no operand. */
+static float constant_of(const tn_fused *program) {
+  int s = 0;
+  while (program->step[s].op != TN_OP_FILL) s++;
+  return tn_element_of_f64(program->step[s].number, TN_F32).f32;
+}
+
+/* TN_FUSION_XENT_SLOPE. Rows are short enough to stay in registers. */
+bool tn_cuda_xent_slope(const tn_kernel_call *call) {
+  tn_shape shape = tn_view_shape(call->out);
+  int64_t along[VIEWS];
+  tn_view whole[4];
+  for (int k = 0; k < 4; k++) whole[k] = k < 3 ? tn_view_broadcast(&call->in[k], &shape) : *call->out;
+  tn_card_views seen = see_rows(whole, 4, along);
+  card_rows_arguments a = { .rows = seen.shape, .length = shape.dim[shape.rank - 1], .x = seen.operand[0],
+                            .label = seen.operand[1], .class = seen.operand[2], .out = seen.operand[3],
+                            .x_along = along[0], .label_along = along[1], .class_along = along[2],
+                            .out_along = along[3], .kind = CARD_XENT_SLOPE };
+  if (call->count > 3) a.factor = call->in[3].data;
+  else a.number = (double)constant_of(call->attrs->program);
+  return launch(call, &a, TN_F32);
 }

@@ -251,7 +251,8 @@ typedef enum {
   CARD_LOG_SOFTMAX,
   CARD_LAYER_NORM,
   CARD_LAYER_NORM_GRAD,
-  CARD_CROSS_ENTROPY
+  CARD_CROSS_ENTROPY,
+  CARD_XENT_SLOPE
 } card_row_kind;
 
 typedef struct {
@@ -271,6 +272,10 @@ typedef struct {
   char *measured;               /* by row: its mean, its spread, and 1 / spread or 0 (quotient.h) */
   char *sums;                   /* the gradients of gamma and of beta, elements `out_along` apart */
   int64_t row_chunks;
+  /* Of the gradient of cross entropy: where `label` and `class` are equal, 1 is taken off. */
+  card_operand class;
+  int64_t label_along, class_along;
+  const float *factor;          /* NULL: `number` */
 } card_rows_arguments;
 
 /* cumsum, cumprod, argmax: no chunks. */

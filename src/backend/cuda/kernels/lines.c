@@ -1,5 +1,5 @@
-/* backend/cuda/kernels/lines.c: softmax, log_softmax, layer_norm with its gradient, and cross entropy of rows
- * that lie side by side: a row is read once, and stays in registers until its result is written. */
+/* backend/cuda/kernels/lines.c: softmax, log_softmax, layer_norm and cross entropy with their gradients, of
+ * rows that lie side by side: a row is read once, and stays in registers until its result is written. */
 #include "backend/cuda/kernels/lines.h"
 #include "backend/cuda/kernels/quotient.h"
 
@@ -58,6 +58,23 @@ CARD_INLINE void give_loss(const card_rows_arguments *a, const card_line *line, 
   ((float *)(void *)a->losses)[line->row] = tn_canonical_f32(-log_probability);
 }
 
+CARD_INLINE const char *whole_in(const card_rows_arguments *a, const card_operand *x, int64_t along,
+                                 const card_line *line) {
+  return card_at(&a->rows, x, line->there ? line->row : 0) + line->first * along;
+}
+
+/* x: exponentials, whose sum is known. */
+CARD_INLINE void give_slopes(const card_rows_arguments *a, const card_line *line, const float *x, float sum) {
+  const char *label = whole_in(a, &a->label, a->label_along, line);
+  const char *class = whole_in(a, &a->class, a->class_along, line);
+  float factor = a->factor ? *a->factor : (float)a->number, *out = line_out(a, line);
+  CARD_EACH_THERE(*line, e) {
+    int32_t wanted = *(const int32_t *)(const void *)(label + e * CARD_LANES * a->label_along);
+    int32_t here = *(const int32_t *)(const void *)(class + e * CARD_LANES * a->class_along);
+    out[e * CARD_LANES] = tn_canonical_f32((x[e] / sum - (wanted == here ? 1.0f : 0.0f)) * factor);
+  }
+}
+
 /* Minus infinity changes neither the largest nor the sum of exponentials, which is never -0. */
 CARD_KERNEL(softmax_lines, card_rows_arguments) {
   int chunks = (int)a->chunks, halves = card_halves_of(chunks), together = HALVES / halves;
@@ -76,6 +93,8 @@ CARD_KERNEL(softmax_lines, card_rows_arguments) {
     sum = card_join_halves(CARD_ADD, sum, &line, chunks, halves, sums);
     if (a->kind == CARD_CROSS_ENTROPY) {
       give_loss(a, &line, most, sum);
+    } else if (a->kind == CARD_XENT_SLOPE) {
+      give_slopes(a, &line, x, sum);
     } else {
       float logarithm = exponents ? tn_log_f32(sum) : 0, *out = line_out(a, &line);
       CARD_EACH_THERE(line, e)
