@@ -8,7 +8,8 @@
 #define BLOCKS_AT_ONCE INT32_MAX
 #define MULTIPROCESSORS 132   /* of the card that the tiles were measured on */
 #define MANY_ROUNDS 3
-#define ROUND_NS 5000.0   /* what a round takes beside its steps: the first operands, the results */
+#define ROUND_NS 4500.0   /* what a round takes beside its steps: the first operands, */
+#define RESULT_NS 0.4     /*   and for each element of the tile */
 
 #define WAYS_ANY(NAME)  TN_CARD_matmul_##NAME, 1
 #define WAYS_MOST(NAME) TN_CARD_matmul_##NAME##_rr, 3
@@ -109,7 +110,7 @@ static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
   double rounds = (double)(whole < MANY_ROUNDS ? whole + (left > 0) : 1);
   if (left > 0) step += last > tile->alone ? last : tile->alone;
   if (whole >= MANY_ROUNDS) step = (double)blocks / MULTIPROCESSORS * tile->full;
-  return step * tile->way[way_of(a)] * (double)a->k + rounds * ROUND_NS;
+  return step * tile->way[way_of(a)] * (double)a->k + rounds * (ROUND_NS + RESULT_NS * (double)(tile->m * tile->n));
 }
 
 static const tn_card_tile *tile_for(const card_matmul_arguments *a) {
