@@ -16,7 +16,7 @@
 #include "backend/cuda/kernels/attention.h"
 
 #if defined(__NVPTX__)
-__asm__("// bounds card_kernel_attention_tall 128 4");
+__asm__("// bounds card_kernel_attention_tall 128 3");
 __asm__("// bounds card_kernel_attention_queries_tall 128 3");
 #endif
 
