@@ -84,7 +84,7 @@ static bool queue_call(const workload *w) {
   tn_kernel_call call = { .op = w->op, .attrs = &w->attrs, .in = in, .count = w->count, .out = &w->out.there,
                           .scratch = w->scratch, .threads = 1, .queue = tn_card_queue_of(card),
                           .fault = &fault };
-  return w->tile ? tn_card_matmul_by(&call, w->tile) : tn_backend_run(tn_backend_cuda(), &call);
+  return w->tile ? tn_card_matmul_by(&call, w->tile, CARD_PLAIN) : tn_backend_run(tn_backend_cuda(), &call);
 }
 
 static void finish(void) {

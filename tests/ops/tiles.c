@@ -81,7 +81,7 @@ static bool compare(const tn_card_tile *tile, const product *p) {
                           .out = &expected.view, .threads = 1, .fault = &fault };
   assert_true(tn_backend_run(tn_backend_ref(), &call));
   call.out = &got.view, call.queue = &card.queue;
-  bool fits = tn_card_matmul_by(&call, tile);
+  bool fits = tn_card_matmul_by(&call, tile, CARD_PLAIN);
   if (fits && memcmp(expected.memory, got.memory, count * sizeof(float)) != 0)
     fail_msg("tile %s: %d of %dx%dx%d, laid out as %d %d %d", tile->name, (int)p->batch, (int)p->m, (int)p->k,
              (int)p->n, (int)p->x, (int)p->y, (int)p->out);
@@ -117,6 +117,57 @@ static void every_tile_gives_the_bits_of_ref(void **state) {
     }
   }
   assert_true(made >= (small ? 6 : 20));
+}
+
+static float ended(card_end_kind end, float sum, float rest, float scale) {
+  if (end == CARD_RELU_SLOPE) return rest > 0 ? sum : 0;
+  float step = scale * sum, shifted = sum + rest;
+  if (end == CARD_DESCENT) return tn_canonical_f32(rest - step);
+  return end == CARD_BIAS_RELU && shifted <= 0 ? 0 : tn_canonical_f32(shifted);
+}
+
+/* `rest` is the minuend, relu's result, or a matrix of which the first row is the bias. */
+static void compare_end(const tn_card_tile *tile, const product *p, card_end_kind end) {
+  emulated_card card;
+  tn_fault fault = { 0 };
+  float scale = 0.37f;
+  matrices x = make(1, p->m, p->k, p->x), y = make(1, p->k, p->n, p->y), rest = make(1, p->m, p->n, p->out);
+  matrices expected = make(1, p->m, p->n, ROWS), got = make(1, p->m, p->n, p->out);
+  tn_view in[4] = { x.view, y.view, rest.view, { .dtype = TN_F32, .data = &scale } };
+  tn_kernel_call call = { .op = TN_OP_MATMUL, .attrs = &(tn_attrs){ 0 }, .in = in, .count = 2,
+                          .out = &expected.view, .threads = 1, .fault = &fault };
+  assert_true(tn_backend_run(tn_backend_ref(), &call));
+  bool bias = end == CARD_BIAS || end == CARD_BIAS_RELU;
+  if (bias) in[2].stride[1] = 0;
+  for (int64_t i = 0; i < p->m * p->n; i++) {
+    float of_rest = (float)tn_view_get_f64(&in[2], i);
+    expected.memory[i] = ended(end, expected.memory[i], of_rest, scale);
+  }
+  if (bias) in[2] = (tn_view){ .dtype = TN_F32, .rank = 1, .dim = { p->n }, .stride = { in[2].stride[2] },
+                               .data = in[2].data };
+  emulated_card_init(&card);
+  call.out = &got.view, call.count = 4, call.queue = &card.queue;
+  bool fits = tn_card_matmul_by(&call, tile, end);
+  for (int64_t i = 0; fits && i < p->m * p->n; i++) {
+    float result = (float)tn_view_get_f64(&got.view, i);
+    if (memcmp(&result, &expected.memory[i], sizeof result) != 0)
+      fail_msg("tile %s, end %d: element %d of %dx%d", tile->name, (int)end, (int)i, (int)p->m, (int)p->n);
+  }
+  free(x.memory), free(y.memory), free(rest.memory), free(expected.memory), free(got.memory);
+}
+
+/* Results and what they are made with lie in runs, or not; tiles are whole, or reach over the edge. */
+static void every_tile_knows_all_ends(void **state) {
+  const tn_card_tile *tile = *state;
+  int number_of_case = 0;
+  tn_rng_init(&rng, (uint64_t)tile->kernel);
+  for (card_end_kind end = CARD_DESCENT; end <= CARD_RELU_SLOPE; end++)
+    for (layout out = 0; out < LAYOUTS; out++, number_of_case++) {
+      product p = { .k = 40, .x = COLUMNS, .y = ROWS, .out = out };
+      p.m = tile->m + more(tile, number_of_case % 2, true);
+      p.n = tile->n + more(tile, number_of_case / 2, true);
+      compare_end(tile, &p, end);
+    }
 }
 
 /* Tiles are taken in groups of rows, the last of which has fewer. */
@@ -446,6 +497,8 @@ int main(void) {
   for (int t = 0; tn_card_tile_at(t); t++) {
     const tn_card_tile *tile = tn_card_tile_at(t);
     tests[count++] = (struct CMUnitTest){ .name = tile->name, .test_func = every_tile_gives_the_bits_of_ref,
+                                          .initial_state = (void *)(uintptr_t)tile };
+    tests[count++] = (struct CMUnitTest){ .name = "its ends", .test_func = every_tile_knows_all_ends,
                                           .initial_state = (void *)(uintptr_t)tile };
     tests[count++] = (struct CMUnitTest){ .name = "many of them", .test_func = many_tiles_are_all_made,
                                           .initial_state = (void *)(uintptr_t)tile };

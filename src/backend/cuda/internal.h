@@ -84,8 +84,9 @@ typedef struct {
   double way[4];           /* factors on the time, by operand layout: rr, ra, ar, aa */
 } tn_card_tile;
 const tn_card_tile *tn_card_tile_at(int index);   /* NULL past the last */
-/* Runs matmul with this tile, for tests and measurements. False: the operands do not suit it. */
-bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile);
+/* Runs matmul with this tile, for tests and measurements; after the two operands stands what the end needs,
+ * as in fusions.def. False: the operands do not suit the tile. */
+bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile, card_end_kind end);
 /* The same for products of windows. Iterates over the kernels that suit the call: starts and ends with -1. */
 int tn_card_windows_kernel(const tn_kernel_call *call, int after);
 bool tn_card_windows_by(const tn_kernel_call *call, int kernel);

@@ -155,58 +155,47 @@ static bool launch_tiles(const tn_kernel_call *call, const tn_card_tile *tile, c
   return launch(call, (tn_card_kernel)(tile->kernel + way), tile->m, tile->n, tile->threads, tile, a);
 }
 
-bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile) {
-  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
-  look(&a);
-  return fits(tile, &a) && launch_tiles(call, tile, &a);
+/* What sums become results with: rows of it, or one for all (a bias). */
+static void set_rest(card_matmul_arguments *a, const tn_view *rest) {
+  a->rest = rest->data;
+  a->rest_row = rest->rank > 1 ? rest->stride[rest->rank - 2] * 4 : 0;
+  a->rest_column = rest->stride[rest->rank - 1] * 4;
+  a->rest_runs = a->rest_column == 4 && a->rest_row % 16 == 0 && (uintptr_t)rest->data % 16 == 0;
 }
 
-static void set_rest(card_matmul_arguments *a, const char *data, int64_t row, int64_t column) {
-  a->rest = data, a->rest_row = row, a->rest_column = column;
-  a->rest_runs = column == 4 && row % 16 == 0 && (uintptr_t)data % 16 == 0;
-}
-
-/* out = p - scale * (x y): TN_FUSION_DESCENT. An element of p is read just before it is written, so the
- * result may share p's memory. */
-bool tn_cuda_descent(const tn_kernel_call *call) {
-  const tn_view *p = &call->in[2];
-  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
-  look(&a);
-  a.end = CARD_DESCENT;
-  a.scale = call->in[3].data;
-  set_rest(&a, p->data, p->stride[0] * 4, p->stride[1] * 4);
-  return launch_tiles(call, tile_for(&a), &a);
-}
-
-/* out = x y + bias, or relu of that: TN_FUSION_BIAS, TN_FUSION_BIAS_RELU. */
-static bool with_bias(const tn_kernel_call *call, card_end_kind end) {
+/* Operands x and y; then what the end needs. */
+static card_matmul_arguments ending(const tn_kernel_call *call, card_end_kind end) {
   card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
   look(&a);
   a.end = (int32_t)end;
-  set_rest(&a, call->in[2].data, 0, call->in[2].stride[0] * 4);
+  if (end != CARD_PLAIN) set_rest(&a, &call->in[2]);
+  if (end == CARD_DESCENT) a.scale = call->in[3].data;
+  return a;
+}
+
+bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile, card_end_kind end) {
+  card_matmul_arguments a = ending(call, end);
+  return fits(tile, &a) && launch_tiles(call, tile, &a);
+}
+
+static bool launch_best(const tn_kernel_call *call, card_end_kind end) {
+  card_matmul_arguments a = ending(call, end);
   return launch_tiles(call, tile_for(&a), &a);
 }
 
-bool tn_cuda_bias(const tn_kernel_call *call) { return with_bias(call, CARD_BIAS); }
-bool tn_cuda_bias_relu(const tn_kernel_call *call) { return with_bias(call, CARD_BIAS_RELU); }
-
+/* out = p - scale * (x y): TN_FUSION_DESCENT. An element of p is read before it is written, and by no other
+ * thread, so the result may share p's memory. */
+bool tn_cuda_descent(const tn_kernel_call *call) { return launch_best(call, CARD_DESCENT); }
+/* out = x y + bias, or relu of that: TN_FUSION_BIAS, TN_FUSION_BIAS_RELU. */
+bool tn_cuda_bias(const tn_kernel_call *call) { return launch_best(call, CARD_BIAS); }
+bool tn_cuda_bias_relu(const tn_kernel_call *call) { return launch_best(call, CARD_BIAS_RELU); }
 /* out = made > 0 ? x y : 0, where relu made the third operand: TN_FUSION_RELU_SLOPE. */
-bool tn_cuda_relu_slope(const tn_kernel_call *call) {
-  const tn_view *made = &call->in[2];
-  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
-  look(&a);
-  a.end = CARD_RELU_SLOPE;
-  set_rest(&a, made->data, made->stride[made->rank - 2] * 4, made->stride[made->rank - 1] * 4);
-  return launch_tiles(call, tile_for(&a), &a);
-}
+bool tn_cuda_relu_slope(const tn_kernel_call *call) { return launch_best(call, CARD_RELU_SLOPE); }
 
 bool tn_cuda_matmul(const tn_kernel_call *call) {
-  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
   tn_dtype dtype = call->out->dtype;
-  if (dtype == TN_F32) {
-    look(&a);
-    return launch_tiles(call, tile_for(&a), &a);
-  }
+  if (dtype == TN_F32) return launch_best(call, CARD_PLAIN);
+  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
   tn_card_kernel kernel = dtype == TN_F64 ? TN_CARD_matmul_f64
                           : dtype == TN_I32 ? TN_CARD_matmul_i32 : TN_CARD_matmul_i64;
   return launch(call, kernel, TILE, TILE, CARD_BLOCK, NULL, &a);

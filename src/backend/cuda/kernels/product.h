@@ -99,13 +99,28 @@ CARD_INLINE float card_matmul_end(int end, float sum, float rest, float scale) {
   return end == CARD_BIAS_RELU && shifted <= 0 ? 0 : tn_canonical_f32(shifted);
 }
 
-/* One sum, if the tile gives it. */
-CARD_INLINE void card_matmul_give(const card_matmul_arguments *a, const card_matmul_place *at, int i, int j,
-                                  float sum) {
+CARD_INLINE float card_matmul_scale(const card_matmul_arguments *a) {
+  return a->end == CARD_DESCENT ? *a->scale : 0;
+}
+
+/* Whether the tile gives its element in row i and column j. */
+CARD_INLINE bool card_matmul_gives(const card_matmul_arguments *a, const card_matmul_place *at, int i,
+                                   int j) {
   int64_t row = at->row + i, column = at->column + j;
-  if (row < at->first_row || row >= a->m || column < at->first_column || column >= a->n) return;
-  float rest = a->end == CARD_PLAIN ? 0 : *(const float *)(const void *)card_matmul_rest(a, at, row, column);
-  float result = card_matmul_end(a->end, sum, rest, a->end == CARD_DESCENT ? *a->scale : 0);
-  *(float *)(void *)(at->out + row * a->out_row + column * a->out_column) = result;
+  return row >= at->first_row && row < a->m && column >= at->first_column && column < a->n;
+}
+
+/* What that becomes a result with, if the tile gives it. */
+CARD_INLINE float card_matmul_rest_of(const card_matmul_arguments *a, const card_matmul_place *at, int i,
+                                      int j) {
+  if (a->end == CARD_PLAIN || !card_matmul_gives(a, at, i, j)) return 0;
+  return *(const float *)(const void *)card_matmul_rest(a, at, at->row + i, at->column + j);
+}
+
+CARD_INLINE void card_matmul_give(const card_matmul_arguments *a, const card_matmul_place *at, int i, int j,
+                                  float sum, float rest, float scale) {
+  if (!card_matmul_gives(a, at, i, j)) return;
+  char *to = at->out + (at->row + i) * a->out_row + (at->column + j) * a->out_column;
+  *(float *)(void *)to = card_matmul_end(a->end, sum, rest, scale);
 }
 #endif

@@ -49,6 +49,10 @@
 #define THREADS      (WARPS_M * WARPS_N * CARD_WARP)
 #define RUN_M        (EACH_M < 4 ? EACH_M : 4)   /* rows of a thread that lie side by side */
 #define RUN_N        (EACH_N < 4 ? EACH_N : 4)
+/* What sums become results with is read before the sums are made, where registers can hold it; also where it
+ * does not lie in runs. */
+#define EARLY        (EACH_M * EACH_N <= (X_LINES && Y_LINES ? 8 : 16))
+#define EARLY_EACH   (EACH_M * EACH_N <= 4)
 #define PITCH_M      (TILE_M + (INSIDE && !X_TURNED ? 0 : 4))   /* copies of one element use all banks */
 #define PITCH_N      (TILE_N + (INSIDE && !Y_TURNED ? 0 : 4))
 #define STAGE        (DEPTH * (PITCH_M + PITCH_N))
@@ -90,6 +94,7 @@ CARD_SHARED CARD_ALIGNED float OF(stage)[STAGES * STAGE];
 typedef struct {
   float x[HELD_X][EACH_M], y[HELD_Y][EACH_N];   /* steps of k, in turns */
   float sum[EACH_M][EACH_N];
+  float rest[EARLY ? EACH_M : 2][EACH_N], scale;   /* with what they become results; of rows, in turns */
   const CARD_NEAR float *x_from, *y_from;   /* of the first step, in the stage that is read */
 } OF(part);
 
@@ -185,47 +190,82 @@ CARD_INLINE void OF(read_rest)(const card_matmul_arguments *a, const card_matmul
     card_load_run(rest + j, from + 4 * OF(column)(j), RUN_N);
 }
 
-/* Straight from registers: four lanes write 64 bytes of a row, two whole sectors of memory. What the next row
- * needs is on its way while a row is written. */
-CARD_INLINE void OF(give_runs)(const card_matmul_arguments *a, const card_matmul_place *at,
-                               const OF(part) *p) {
-  float rest[2][EACH_N] = { { 0 } }, scale = a->end == CARD_DESCENT ? *a->scale : 0;
-  OF(read_rest)(a, at, 0, rest[0]);
+/* Whether results are given in runs, all of which are in the matrix. */
+CARD_INLINE bool OF(gives_runs)(const card_matmul_arguments *a, const card_matmul_place *at) {
+  bool inside = INSIDE || (at->row + TILE_M <= a->m && at->column + TILE_N <= a->n);
+  return inside && a->out_runs && (a->end == CARD_PLAIN || a->rest_runs) && at->column % 4 == 0;
+}
+
+CARD_INLINE void OF(read_early)(const card_matmul_arguments *a, const card_matmul_place *at, bool runs,
+                                OF(part) *p) {
+  if (!EARLY || (!runs && !EARLY_EACH)) return;
+  p->scale = card_matmul_scale(a);
+  CARD_UNROLL
+  for (int i = 0; i < EACH_M; i++) {
+    if (runs) {
+      OF(read_rest)(a, at, i, p->rest[EARLY ? i : 0]);
+    } else {
+      CARD_UNROLL
+      for (int j = 0; j < EACH_N; j++)
+        p->rest[EARLY ? i : 0][j] = card_matmul_rest_of(a, at, OF(row)(i), OF(column)(j));
+    }
+  }
+}
+
+/* Straight from registers: four lanes write 64 bytes of a row, two whole sectors of memory. If not EARLY,
+ * what the next row needs is on its way while a row is written. */
+CARD_INLINE void OF(give_runs)(const card_matmul_arguments *a, const card_matmul_place *at, OF(part) *p) {
+  if (!EARLY) p->scale = card_matmul_scale(a), OF(read_rest)(a, at, 0, p->rest[0]);
   CARD_UNROLL
   for (int i = 0; i < EACH_M; i++) {
     int64_t row = at->row + OF(row)(i);
     char *to = at->out + row * a->out_row + 4 * at->column;
-    if (i + 1 < EACH_M) OF(read_rest)(a, at, i + 1, rest[(i + 1) % 2]);
+    float *results = p->rest[EARLY ? i : i % 2];
+    if (!EARLY && i + 1 < EACH_M) OF(read_rest)(a, at, i + 1, p->rest[(i + 1) % 2]);
     CARD_UNROLL
-    for (int j = 0; j < EACH_N; j++)
-      rest[i % 2][j] = card_matmul_end(a->end, p->sum[i][j], rest[i % 2][j], scale);
+    for (int j = 0; j < EACH_N; j++) results[j] = card_matmul_end(a->end, p->sum[i][j], results[j], p->scale);
     CARD_UNROLL
     for (int j = 0; j < EACH_N; j += RUN_N)
       if (row >= at->first_row && at->column + OF(column)(j) >= at->first_column)
-        card_store_run(to + 4 * OF(column)(j), &rest[i % 2][j], RUN_N);
+        card_store_run(to + 4 * OF(column)(j), results + j, RUN_N);
   }
 }
 
-/* One by one, through shared memory, where a loop can find them: registers have no addresses. Sums that lie
- * side by side there would be in registers side by side, which the order of add_step does not want. */
+/* One by one: a few at once, more through shared memory, where a loop can find them: registers have no
+ * addresses. */
+CARD_INLINE void OF(give_few)(const card_matmul_arguments *a, const card_matmul_place *at,
+                              const OF(part) *p) {
+  CARD_UNROLL
+  for (int i = 0; i < EACH_M; i++) {
+    CARD_UNROLL
+    for (int j = 0; j < EACH_N; j++)
+      card_matmul_give(a, at, OF(row)(i), OF(column)(j), p->sum[i][j], p->rest[EARLY ? i : 0][j], p->scale);
+  }
+}
+
+/* Sums that lie side by side in shared memory would be in registers side by side, which the order of add_step
+ * does not want. */
 CARD_INLINE void OF(give_each)(const card_matmul_arguments *a, const card_matmul_place *at,
                                const OF(part) *p) {
   CARD_NEAR float *mine = &OF(stage)[card_thread()];
+  float scale = card_matmul_scale(a);
   card_barrier();
   CARD_UNROLL
   for (int i = 0; i < EACH_M; i++) {
     CARD_UNROLL
     for (int j = 0; j < EACH_N; j++) mine[j * THREADS] = p->sum[i][j];
     CARD_ROLLED
-    for (int j = 0; j < EACH_N; j++)
-      card_matmul_give(a, at, OF(row)(i), OF(column)(j), mine[j * THREADS]);
+    for (int j = 0; j < EACH_N; j++) {
+      float rest = card_matmul_rest_of(a, at, OF(row)(i), OF(column)(j));
+      card_matmul_give(a, at, OF(row)(i), OF(column)(j), mine[j * THREADS], rest, scale);
+    }
   }
 }
 
-CARD_INLINE void OF(give)(const card_matmul_arguments *a, const card_matmul_place *at, const OF(part) *p) {
-  bool inside = INSIDE || (at->row + TILE_M <= a->m && at->column + TILE_N <= a->n);
-  bool runs = a->out_runs && (a->end == CARD_PLAIN || a->rest_runs) && at->column % 4 == 0;
-  if (inside && runs) OF(give_runs)(a, at, p);
+CARD_INLINE void OF(give)(const card_matmul_arguments *a, const card_matmul_place *at, bool runs,
+                          OF(part) *p) {
+  if (runs) OF(give_runs)(a, at, p);
+  else if (EARLY_EACH) OF(give_few)(a, at, p);
   else OF(give_each)(a, at, p);
 }
 
@@ -253,6 +293,8 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
     }
     card_copies_end();
   }
+  bool runs = OF(gives_runs)(a, &at);
+  OF(read_early)(a, &at, runs, &p);
   card_copies_wait(STAGES - 2);
   if (failed) return;
   card_barrier();
@@ -288,7 +330,7 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
       if (INSIDE || k + c < rest) OF(add_step)(&p, c);
     }
   }
-  OF(give)(a, &at, &p);
+  OF(give)(a, &at, runs, &p);
 }
 
 #undef PASTED
@@ -319,6 +361,8 @@ CARD_KERNEL_LATE(OF(matmul), card_matmul_arguments) {
 #undef THREADS
 #undef RUN_M
 #undef RUN_N
+#undef EARLY
+#undef EARLY_EACH
 #undef PITCH_M
 #undef PITCH_N
 #undef STAGE
