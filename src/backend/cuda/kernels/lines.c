@@ -63,16 +63,27 @@ CARD_INLINE const char *whole_in(const card_rows_arguments *a, const card_operan
   return card_at(&a->rows, x, line->there ? line->row : 0) + line->first * along;
 }
 
-/* x: exponentials, whose sum is known. */
-CARD_INLINE void give_slopes(const card_rows_arguments *a, const card_line *line, const float *x, float sum) {
+_Static_assert(EACH <= 32, "a word has a bit for each element of a thread");
+
+/* Bit e: element e is that of the label. Read before anything is written, so that nothing waits in turn. */
+CARD_INLINE uint32_t hits_of(const card_rows_arguments *a, const card_line *line) {
   const char *label = whole_in(a, &a->label, a->label_along, line);
   const char *class = whole_in(a, &a->class, a->class_along, line);
-  float factor = a->factor ? *a->factor : (float)a->number, *out = line_out(a, line);
+  uint32_t hits = 0;
   CARD_EACH_THERE(*line, e) {
     int32_t wanted = *(const int32_t *)(const void *)(label + e * CARD_LANES * a->label_along);
     int32_t here = *(const int32_t *)(const void *)(class + e * CARD_LANES * a->class_along);
-    out[e * CARD_LANES] = tn_canonical_f32((x[e] / sum - (wanted == here ? 1.0f : 0.0f)) * factor);
+    hits |= (uint32_t)(wanted == here) << e;
   }
+  return hits;
+}
+
+/* x: exponentials, whose sum is known. */
+CARD_INLINE void give_slopes(const card_rows_arguments *a, const card_line *line, uint32_t hits,
+                             const float *x, float sum) {
+  float factor = a->factor ? *a->factor : (float)a->number, *out = line_out(a, line);
+  CARD_EACH_THERE(*line, e)
+    out[e * CARD_LANES] = tn_canonical_f32((x[e] / sum - (hits >> e & 1 ? 1.0f : 0.0f)) * factor);
 }
 
 /* Minus infinity changes neither the largest nor the sum of exponentials, which is never -0. */
@@ -84,6 +95,7 @@ CARD_KERNEL(softmax_lines, card_rows_arguments) {
     card_line line = card_line_of(first, a->rows.count, (int)a->length, halves);
     float x[EACH] = { 0 }, sum = identity_f32(CARD_ADD);
     load_line(a, &a->x, &line, false, -tn_infinity_f32(), x);
+    uint32_t hits = a->kind == CARD_XENT_SLOPE ? hits_of(a, &line) : 0;
     float most = largest(x, &line, chunks, halves);
     CARD_EACH(line, e) {
       float c = x[e] - most, exponential = tn_exp_f32(c);
@@ -94,7 +106,7 @@ CARD_KERNEL(softmax_lines, card_rows_arguments) {
     if (a->kind == CARD_CROSS_ENTROPY) {
       give_loss(a, &line, most, sum);
     } else if (a->kind == CARD_XENT_SLOPE) {
-      give_slopes(a, &line, x, sum);
+      give_slopes(a, &line, hits, x, sum);
     } else {
       float logarithm = exponents ? tn_log_f32(sum) : 0, *out = line_out(a, &line);
       CARD_EACH_THERE(line, e)
