@@ -60,7 +60,7 @@ static int64_t open_keys(const band *b, int64_t i) {
 #define BITS      uint32_t
 #define MAGNITUDE UINT32_C(0x7fffffff)
 #define NAME(x)   x##_f32
-#define SOFTMAX   softmax_alone
+#define SOFTMAX   softmax_below
 #define SUM       sum_row
 #define CANONICAL tn_canonical_f32
 #include "backend/cpu/isa/attention.inc"
@@ -69,7 +69,7 @@ static int64_t open_keys(const band *b, int64_t i) {
 #define BITS      uint64_t
 #define MAGNITUDE UINT64_C(0x7fffffffffffffff)
 #define NAME(x)   x##_f64
-#define SOFTMAX   softmax_alone_f64
+#define SOFTMAX   softmax_below_f64
 #define SUM       sum_row_f64
 #define CANONICAL tn_canonical_f64
 #include "backend/cpu/isa/attention.inc"

@@ -304,13 +304,25 @@ static void log_softmax_row_f64(tn_stop *stop, const double *x, int64_t n, doubl
 }
 
 /* ---- rows of other kernels ---- */
-void softmax_alone(tn_stop *stop, const float *x, int64_t n, float *e, float *out) {
-  softmax_row(stop, x, n, largest(stop, x, n), x, e, out, false);
+void softmax_below(tn_stop *stop, float *x, int64_t step, const int64_t *n, int64_t rows, float *e) {
+  while (rows > 0 && n[0] <= 0) x += step, n++, rows--;
+  if (rows == 0) return;
+  float max = largest(stop, x, n[0]);
+  for (int64_t i = 0; i < rows; i++, x += step) {
+    int64_t more = i + 1 < rows ? n[i + 1] - n[i] : 0;
+    float *next = i + 1 < rows ? x + step : x;
+    float rest = more > 0 ? largest(stop, next + n[i], more) : -HUGE_VALF; /* before x is the result */
+    max = softmax_row(stop, x, n[i], max, next, e, x, false);
+    max = rest > max ? rest : max;
+  }
 }
 
-void softmax_alone_f64(tn_stop *stop, const double *x, int64_t n, double *e, double *out) {
-  softmax_row_f64(stop, x, n, e);
-  memcpy(out, e, (size_t)n * sizeof *out);
+void softmax_below_f64(tn_stop *stop, double *x, int64_t step, const int64_t *n, int64_t rows, double *e) {
+  for (int64_t i = 0; i < rows; i++, x += step) {
+    if (n[i] <= 0) continue;
+    softmax_row_f64(stop, x, n[i], e);
+    memcpy(x, e, (size_t)n[i] * sizeof *x);
+  }
 }
 
 /* ---- rows of a tensor ---- */
