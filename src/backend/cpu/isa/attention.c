@@ -6,6 +6,9 @@
  * to what the bands above it gave: the chain of an output resumes where it was, so it
  * is the chain of the whole product.
  *
+ * A thread that does several bands of a head transposes its keys and values once, if a near cache holds them:
+ * the products of each band would pack them again. Larger ones would be packed from there too.
+ *
  * Threads take whole heads of a gradient. Heads that do not come out even are shared: in
  * rounds of a few bands, threads first take bands, whose weights they leave in memory of
  * all, and then slices of keys, whose gradients they add up over the bands of the round.
@@ -21,6 +24,7 @@
 #define TN_CPU_VIEW_LIMIT 7
 #include "backend/attention.h"
 #include "backend/cpu/isa/matmul.h"
+#include "backend/cpu/isa/pack.h"
 #include "backend/cpu/isa/softmax.h"
 #include "backend/cpu/isa/sums.h"
 #include "backend/cpu/iterator.h"
@@ -86,7 +90,9 @@ typedef struct {
   tn_cpu_iterator heads;
   int64_t count;              /* heads of the whole batch */
   int64_t bands, step;        /* of a head; from a row of weights to the next */
+  bool turns;                 /* heads of several bands transpose their keys and values first */
   size_t scaled, weights, slope, row, products; /* where pieces of a thread's scratch begin */
+  size_t keys_turned, values_turned;
   size_t room;                                  /* its bytes */
   /* heads of a gradient that threads share */
   int threads;
@@ -102,6 +108,7 @@ typedef struct {
   char *scratch;
   char *scaled, *weights, *slope;
   bool whole;
+  bool turned; /* keys, and for a gradient values, are transposed in scratch memory */
 } head;
 
 static matrix matrix_of(const tn_view *view) {
@@ -142,6 +149,12 @@ static product product_of(const matrix *a, const matrix *b, const matrix *c, tn_
 
 typedef enum { SCORES, SEEN, SLOPE, VALUES, QUERIES, KEYS, PRODUCTS } band_product;
 
+/* Keys or values as columns: the product packs them, unless they are transposed already. */
+static matrix columns_of(const head *h, const matrix *m, size_t copy) {
+  if (!h->turned) return turned(m);
+  return (matrix){ moved(h->scratch, (int64_t)copy), m->columns, m->rows, h->job->step, 1 };
+}
+
 /* A product of a band; scratch and operands may have no memory yet. */
 static product product_in(const head *h, const band *b, band_product which) {
   const attention_job *job = h->job;
@@ -151,7 +164,7 @@ static product product_in(const head *h, const band *b, band_product which) {
   slope.data = h->slope;
   matrix k = rows_of(&h->at[K], 0, b->count, bytes), v = rows_of(&h->at[V], 0, b->count, bytes);
   matrix g = rows_of(&h->at[G], b->first, b->rows, bytes), dq, dk, dv;
-  matrix k_turned = turned(&k), v_turned = turned(&v);
+  matrix k_turned = columns_of(h, &k, job->keys_turned), v_turned = columns_of(h, &v, job->values_turned);
   tn_stop *stop = b->stop;
   if (which == SCORES) return product_of(&scaled, &k_turned, &weights, stop);
   if (which == SEEN) return product_of(&weights, &v, &g, stop);
@@ -335,7 +348,14 @@ static bool is_tame(const attention_job *job, const head *h) {
   return g < safe && g * v * (double)(h->at[V].columns + 1) < safe;
 }
 
-static head head_at(const attention_job *job, const tn_cpu_part *part, int64_t number) {
+static void turn_rows(const head *h, int which, size_t copy) {
+  const matrix *m = &h->at[which];
+  pack_f32((float *)(void *)(h->scratch + copy), (int)h->job->step, (const float *)(const void *)m->data,
+           m->down, m->across, (int)m->rows, m->columns);
+}
+
+/* `bands`: how many of the head this thread does, one after another. */
+static head head_at(const attention_job *job, const tn_cpu_part *part, int64_t number, int64_t bands) {
   head h = { .job = job, .scratch = (char *)job->call->scratch + (size_t)part->thread * job->room };
   h.scaled = h.scratch + job->scaled, h.weights = h.scratch + job->weights, h.slope = h.scratch + job->slope;
   tn_cpu_iterator at;
@@ -346,6 +366,9 @@ static head head_at(const attention_job *job, const tn_cpu_part *part, int64_t n
     h.at[i].data = moved(h.at[i].data, at.offset[i] * job->bytes);
   }
   h.whole = job->causal && !is_tame(job, &h);
+  h.turned = job->turns && bands > 1;
+  if (h.turned) turn_rows(&h, K, job->keys_turned);
+  if (h.turned && job->grad) turn_rows(&h, V, job->values_turned);
   return h;
 }
 
@@ -361,7 +384,8 @@ static void forward_share(void *context, const tn_cpu_part *part) {
   tn_cpu_share(job->count * job->bands, 1, part, &begin, &end);
   head h = { .job = NULL };
   for (int64_t i = begin; i < end && !tn_stop_asked(job->call->stop); i++) {
-    if (i == begin || i % job->bands == 0) h = head_at(job, part, i / job->bands);
+    int64_t rest = tn_cpu_min(end - i, job->bands - i % job->bands);
+    if (i == begin || i % job->bands == 0) h = head_at(job, part, i / job->bands, rest);
     band b = band_of(&h, from_both_ends(job->bands, i % job->bands));
     forward_band(&h, &b);
   }
@@ -372,7 +396,7 @@ static void backward_share(void *context, const tn_cpu_part *part) {
   int64_t begin, end;
   tn_cpu_share(job->count - job->shared, 1, part, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
-    head h = head_at(job, part, i);
+    head h = head_at(job, part, i, job->bands);
     backward(&h);
   }
 }
@@ -383,8 +407,9 @@ static void shared_bands_share(void *context, const tn_cpu_part *part) {
   tn_cpu_share(job->shared * bands, 1, part, &begin, &end);
   head h = { .job = NULL };
   for (int64_t i = begin; i < end && !tn_stop_asked(job->call->stop); i++) {
+    int64_t rest = tn_cpu_min(end - i, bands - i % bands);
     if (i == begin || i % bands == 0)
-      number = job->count - job->shared + i / bands, h = head_at(job, part, number);
+      number = job->count - job->shared + i / bands, h = head_at(job, part, number, rest);
     band b = band_of(&h, job->begin + from_both_ends(bands, i % bands));
     use_round(&h, number, b.first / BAND_ROWS);
     weigh_band(&h, &b);
@@ -399,7 +424,7 @@ static void shared_slices_share(void *context, const tn_cpu_part *part) {
   head h = { .job = NULL };
   for (int64_t i = begin; i < end && !tn_stop_asked(job->call->stop); i++) {
     if (i == begin || i % job->slices == 0)
-      number = job->count - job->shared + i / job->slices, h = head_at(job, part, number);
+      number = job->count - job->shared + i / job->slices, h = head_at(job, part, number, 0);
     backward_slice(&h, number, from_both_ends(job->slices, i % job->slices));
   }
 }
@@ -407,24 +432,33 @@ static void shared_slices_share(void *context, const tn_cpu_part *part) {
 /* ---- scratch ---- */
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-/* What the products of one band need, with hidden keys and without. */
+/* What the products of one band need. */
+static size_t products_room(const head *h, int64_t number) {
+  const attention_job *job = h->job;
+  size_t room = 0;
+  band b = band_of(h, number), above = number > 0 ? band_of(h, number - 1) : b;
+  for (band_product which = SCORES; which < (job->grad ? PRODUCTS : SLOPE); which++) {
+    product p = product_in(h, &b, which);
+    if (job->grad && which == SEEN) continue;
+    room = larger(room, product_room(job->dtype, &p));
+    if (!p.onto) continue;
+    p.m = above.count;
+    room = larger(room, product_room(job->dtype, &p));
+    p.m = b.count - above.count, p.onto = false;
+    room = larger(room, product_room(job->dtype, &p));
+  }
+  return room;
+}
+
+/* The same with hidden keys and without, and with keys that are transposed already or not. */
 static size_t band_room(const attention_job *job, int64_t number) {
   size_t room = 0;
-  for (int whole = 0; whole <= job->causal; whole++) {
-    head h = { .job = job, .whole = whole };
-    for (int i = 0; i < job->matrices; i++) h.at[i] = job->first[i], h.at[i].data = NULL;
-    band b = band_of(&h, number), above = number > 0 ? band_of(&h, number - 1) : b;
-    for (band_product which = SCORES; which < (job->grad ? PRODUCTS : SLOPE); which++) {
-      product p = product_in(&h, &b, which);
-      if (job->grad && which == SEEN) continue;
-      room = larger(room, product_room(job->dtype, &p));
-      if (!p.onto) continue;
-      p.m = above.count;
-      room = larger(room, product_room(job->dtype, &p));
-      p.m = b.count - above.count, p.onto = false;
-      room = larger(room, product_room(job->dtype, &p));
+  for (int whole = 0; whole <= job->causal; whole++)
+    for (int turned = 0; turned <= job->turns; turned++) {
+      head h = { .job = job, .whole = whole, .turned = turned };
+      for (int i = 0; i < job->matrices; i++) h.at[i] = job->first[i], h.at[i].data = NULL;
+      room = larger(room, products_room(&h, number));
     }
-  }
   return room;
 }
 
@@ -496,6 +530,11 @@ static void measure(attention_job *job, int limit) {
   job->weights = piece(&job->room, BAND_ROWS, job->step, bytes);
   job->slope = piece(&job->room, job->grad ? BAND_ROWS : 0, job->step, bytes);
   job->row = piece(&job->room, 1, job->step, bytes);
+  int64_t width = job->first[Q].columns;
+  job->turns = job->dtype == TN_F32 && job->bands > 1 && job->step * width * bytes <= FIRST_BYTES;
+  job->keys_turned = piece(&job->room, job->turns ? width : 0, job->step, bytes);
+  job->values_turned =
+      piece(&job->room, job->turns && job->grad ? job->first[V].columns : 0, job->step, bytes);
   for (int64_t n = 0; n < job->bands; n++) products = larger(products, band_room(job, n));
   if (job->shared > 0) products = larger(products, slice_room(job));
   job->products = job->room;

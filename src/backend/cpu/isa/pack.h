@@ -77,8 +77,10 @@ static bool pack_turned_whole(float *to, int width, const float *from, int64_t s
     case 8: turn_panel(to, 8, from, step, k); return true;
     case 32: turn_panel(to, 32, from, step, k); return true;
     case 48: turn_panel(to, 48, from, step, k); return true;
-    default: return false;
   }
+  if (width % TN_LANES != 0) return false;
+  turn_panel(to, width, from, step, k);
+  return true;
 }
 #else
 static bool pack_turned_whole(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
