@@ -61,10 +61,11 @@ bool tn_view_not_finite(const tn_view *view, double *value) {
 /* ---- many tensors ---- */
 
 #define SCAN_COST 0.25 /* nanoseconds for an element that comes from memory */
-#define SCAN_PART 65536
+#define SCAN_PART 16384
 
 typedef struct {
   const tn_tensor *tensors;
+  int64_t pieces;   /* of all of them */
   atomic_int first; /* that holds one */
 } scan;
 
@@ -82,15 +83,18 @@ static bool piece_is_spoiled(const tn_view *view, int64_t first, int64_t count) 
   return first == 0 && tn_view_not_finite(view, &value);
 }
 
-/* Every part takes its share of each tensor. */
+static int64_t pieces_of(const tn_view *view) { return (tn_view_count(view) + SCAN_PART - 1) / SCAN_PART; }
+
+/* Parts share the pieces of all tensors as if these were one: most tensors have fewer pieces than parts. */
 static void scan_part(void *context, const tn_part *part) {
   scan *job = context;
-  for (int t = 0; t < atomic_load(&job->first); t++) {
+  int64_t from = job->pieces * part->number / part->count;
+  int64_t to = job->pieces * (part->number + 1) / part->count;
+  for (int t = 0; t < atomic_load(&job->first) && to > 0; t++) {
     const tn_view *view = &job->tensors[t].view;
-    int64_t pieces = (tn_view_count(view) + SCAN_PART - 1) / SCAN_PART;
-    int64_t begin = pieces * part->number / part->count * SCAN_PART;
-    int64_t end = pieces * (part->number + 1) / part->count * SCAN_PART;
-    if (end > tn_view_count(view)) end = tn_view_count(view);
+    int64_t pieces = pieces_of(view), count = tn_view_count(view);
+    int64_t begin = from > 0 ? from * SCAN_PART : 0, end = to < pieces ? to * SCAN_PART : count;
+    from -= pieces, to -= pieces;
     if (begin >= end || !piece_is_spoiled(view, begin, end - begin)) continue;
     for (int seen = atomic_load(&job->first); t < seen;)
       if (atomic_compare_exchange_weak(&job->first, &seen, t)) break;
@@ -100,7 +104,10 @@ static void scan_part(void *context, const tn_part *part) {
 int tn_first_not_finite(tn_pool *pool, const tn_tensor *tensors, int count) {
   scan job = { .tensors = tensors, .first = count };
   double elements = 0;
-  for (int i = 0; i < count; i++) elements += (double)tn_view_count(&tensors[i].view);
+  for (int i = 0; i < count; i++) {
+    elements += (double)tn_view_count(&tensors[i].view);
+    job.pieces += pieces_of(&tensors[i].view);
+  }
   double cost = elements * SCAN_COST;
   int threads = cost < 100e3 ? 1 : tn_pool_threads(pool);
   tn_work work = { .run = scan_part, .context = &job, .cost = cost, .threads = threads, .pieces = 1 };
