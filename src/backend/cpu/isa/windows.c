@@ -122,25 +122,32 @@ TN_ALWAYS_INLINE void gather_image(const gather *g, int pairs, int columns) {
       tn_store_some(g->out[q] + k * g->next, g->last ? vf_canonical(sum[k][q]) : sum[k][q], g->part);
 }
 
-/* ---- as many at a time as there are registers for, and half as many ---- */
-#define ALL(columns)  (SUMS / (columns))
-#define HALF(columns) ((SUMS / (columns) + 1) / 2)
-#define WIDTHS(X)     X(3) X(4)
+/* ---- as many at a time as there are registers for, half as many, and a quarter ---- */
+#define ALL(columns)     (SUMS / (columns))
+#define HALF(columns)    ((SUMS / (columns) + 1) / 2)
+#define QUARTER(columns) ((SUMS / (columns) + 3) / 4)
+#define WIDTHS(X)        X(3) X(4)
 #define WAYS(columns)                                                                                        \
   TN_NEVER_INLINE void sweep_all_##columns(const sweep *s) { sweep_lines(s, ALL(columns), columns); }        \
   TN_NEVER_INLINE void sweep_half_##columns(const sweep *s) { sweep_lines(s, HALF(columns), columns); }      \
   TN_NEVER_INLINE void gather_all_##columns(const gather *g) { gather_image(g, ALL(columns), columns); }     \
-  TN_NEVER_INLINE void gather_half_##columns(const gather *g) { gather_image(g, HALF(columns), columns); }
+  TN_NEVER_INLINE void gather_half_##columns(const gather *g) { gather_image(g, HALF(columns), columns); }   \
+  TN_NEVER_INLINE void gather_quarter_##columns(const gather *g) {                                           \
+    gather_image(g, QUARTER(columns), columns);                                                              \
+  }
 WIDTHS(WAYS)
 #define ENTRY(columns)                                                                                       \
-  [columns] = { sweep_all_##columns, sweep_half_##columns, gather_all_##columns, gather_half_##columns },
+  [columns] = { sweep_all_##columns,                                                                         \
+                sweep_half_##columns,                                                                        \
+                { gather_all_##columns, gather_half_##columns, gather_quarter_##columns } },
 static const struct {
   void (*sweep_all)(const sweep *), (*sweep_half)(const sweep *);
-  void (*gather_all)(const gather *), (*gather_half)(const gather *);
+  void (*gather[3])(const gather *); /* all, half, a quarter */
 } ways[COLUMNS_MOST + 1] = { WIDTHS(ENTRY) };
 
 static int all_of(const windows_job *job) { return SUMS / (int)job->columns; }
 static int half_of(const windows_job *job) { return (all_of(job) + 1) / 2; }
+static int quarter_of(const windows_job *job) { return (all_of(job) + 3) / 4; }
 
 /* ---- all lines of all images ---- */
 
@@ -241,7 +248,7 @@ static void gather_block(const windows_job *job, int64_t image, const float *lin
     g.out[q] = (float *)job->call->out->data +
                (row * job->columns * job->channels + channel) * job->outputs + v * TN_LANES;
   }
-  (job->lines == all_of(job) ? ways[job->columns].gather_all : ways[job->columns].gather_half)(&g);
+  ways[job->columns].gather[job->lines == all_of(job) ? 0 : job->lines == half_of(job) ? 1 : 2](&g);
 }
 
 static void gather_share(void *context, const tn_cpu_part *part) {
@@ -255,14 +262,20 @@ static void gather_share(void *context, const tn_cpu_part *part) {
   }
 }
 
-/* The larger blocks, unless threads get more even shares of the smaller ones, which take a little more than
- * half as long. */
+/* The larger blocks, unless threads get more even shares of smaller ones. Half takes a little more than half
+ * as long; a quarter has too few sums for the latency of an addition, but does for many threads. */
 static windows_job gather_job(const tn_kernel_call *call, int *threads, size_t *shared) {
   windows_job job = windows_job_of(call, &call->in[0], call->out->dim[1]);
   *threads = tn_cpu_threads_for(windows_cost(&job), call->threads);
-  int64_t all = (blocks_of(&job, all_of(&job)) + *threads - 1) / *threads;
-  int64_t half = (blocks_of(&job, half_of(&job)) + *threads - 1) / *threads;
-  job.lines = 10 * all > 6 * half ? half_of(&job) : all_of(&job);
+  const int at_once[3] = { all_of(&job), half_of(&job), quarter_of(&job) };
+  const int64_t takes[3] = { 10, 6, SUMS == 24 ? 5 : 6 };
+  int64_t least = 0;
+  for (int i = 0; i < 3; i++) {
+    int64_t time = (blocks_of(&job, at_once[i]) + *threads - 1) / *threads * takes[i];
+    if (i > 0 && time >= least) continue;
+    least = time;
+    job.lines = at_once[i];
+  }
   int64_t blocks = blocks_of(&job, job.lines);
   if (*threads > blocks) *threads = (int)blocks;
   *shared = windows_shared_bytes(&job, *threads);
