@@ -90,19 +90,21 @@ static inline VF vf_log(VF x) {
   return vf_select(vf_ge(x, K(0.0f)), result, K(tn_nan_f32()));
 }
 
-/* z / d of tanh, where guess is within two units in the last place of 1 / d. It is for GPUs, whose division
+/* z / d of tanh. TANH_GUESS(d) is within two units in the last place of 1 / d. It is for GPUs, whose division
  * is twice as long and has a branch. Not every quotient is the division's, but tanh of every x is the same
  * (tests/unit/tanh_quotient.c). */
-static inline VF tanh_quotient(VF z, VF d, VF guess) {
+#if defined(__NVPTX__)
+#define TANH_GUESS(d) __nvvm_rcp_approx_ftz_f(d)
+#endif
+#if defined(TANH_GUESS)
+static inline VF tanh_quotient(VF z, VF d) {
+  VF guess = TANH_GUESS(d);
   VF inverse = vf_fma(guess, vf_fnma(guess, d, K(1.0f)), guess);
   VF q = z * inverse;
   return vf_fma(vf_fnma(q, d, z), inverse, q);
 }
-
-#if defined(__NVPTX__)
-#define TANH_QUOTIENT(z, d) tanh_quotient(z, d, __nvvm_rcp_approx_ftz_f(d))
-#elif !defined(TANH_QUOTIENT)
-#define TANH_QUOTIENT(z, d) ((z) / (d))
+#else
+static inline VF tanh_quotient(VF z, VF d) { return z / d; }
 #endif
 
 /* tanh |x| = c - c (c*c / d), c = min(|x|, 1). Up to 1, d = b(x*x), a function as good as straight; from 1
@@ -126,7 +128,7 @@ static inline VF vf_tanh(VF x) {
   p = vf_fma(p, r, K(2.0f));
   VF d = vf_at_least(b, vf_fma(half * r, p, half + K(0.5f)));
 
-  VF result = vf_with_sign(vf_fnma(c, TANH_QUOTIENT(z, d), c), x);
+  VF result = vf_with_sign(vf_fnma(c, tanh_quotient(z, d), c), x);
   return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
 }
 

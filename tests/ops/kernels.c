@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #ifdef TN_EMULATED_CARD
-#include "backend/cuda/kernels/quotient.h"
 #endif
 #include "check.h"
 #ifdef TN_EMULATED_CARD
@@ -43,47 +42,6 @@ static void the_remainder_on_a_gpu_is_that_of_the_library(void **state) {
     float expected = tn_canonical_f32(fmodf(a, b)), got = tn_canonical_f32(card_fmodf(a, b));
     assert_true(tn_bits_f32(expected) == tn_bits_f32(got));
   }
-}
-
-/* 1 / x modulo 2^32. */
-static uint32_t inverse_of_odd(uint32_t x) {
-  uint32_t y = x;
-  for (int i = 0; i < 4; i++) y *= 2 - x * y;
-  return y;
-}
-
-/* Dividends X for which X 2^bits - M d = rest, where M is odd and has 25 bits: X / d is next to the middle of
- * two floats. Returns how many there are; 2^zeros is the largest power of two in d. */
-static int try_dividends(uint32_t d, int zeros, int bits, int rest) {
-  int64_t modulus = (int64_t)1 << (bits - zeros), odd = rest / (1 << zeros);
-  int64_t first = (int64_t)((uint32_t)(-odd) * inverse_of_odd(d >> zeros)) & (modulus - 1);
-  int found = 0;
-  for (int64_t m = ((int64_t)1 << 24) / modulus * modulus + first; m < (int64_t)1 << 25; m += modulus) {
-    int64_t dividend = (m * d + rest) >> bits;
-    if (m < (int64_t)1 << 24 || m % 2 == 0 || dividend < 1 << 23 || dividend >= 1 << 24) continue;
-    float x = (float)dividend, y = (float)d;
-    if (card_quotient(x, y, 1 / y) != x / y) fail_msg("%a / %a", (double)x, (double)y);
-    found++;
-  }
-  return found;
-}
-
-/* A short quotient is the division's where it is hardest to round: the argument of kernels/quotient.h. All of
- * the 2^23 divisors take seconds, with TERN_TEST_EFFORT=full. */
-static void a_short_quotient_is_rounded_correctly(void **state) {
-  (void)state;
-  const char *effort = getenv("TERN_TEST_EFFORT");
-  uint32_t step = effort && strcmp(effort, "full") == 0 ? 1 : 1009;
-  int found = 0;
-  for (uint32_t d = 1u << 23; d < 1u << 24; d += step) {
-    int zeros = __builtin_ctz(d);
-    for (int odd = -7; zeros < 3 && odd <= 7; odd += 2) {
-      if (odd * (1 << zeros) < -7 || odd * (1 << zeros) > 7) continue;
-      found += try_dividends(d, zeros, 24, odd * (1 << zeros));
-      found += try_dividends(d, zeros, 25, odd * (1 << zeros));
-    }
-  }
-  assert_true(found > 1000);
 }
 
 /* The host emulates a GPU. That is slow, so it runs one of six cases, and fewer in a slow build;
@@ -235,7 +193,6 @@ int main(void) {
     cmocka_unit_test(an_empty_maximum_is_an_error),
 #ifdef TN_EMULATED_CARD
     cmocka_unit_test(the_remainder_on_a_gpu_is_that_of_the_library),
-    cmocka_unit_test(a_short_quotient_is_rounded_correctly),
 #endif
   };
   for (size_t i = 0; !only && i < sizeof general / sizeof general[0]; i++) tests[count++] = general[i];

@@ -14,11 +14,8 @@
 #include "base/simd.h"
 
 static int units;      /* that the reciprocal is off */
-static bool divides;
 
-#define TANH_QUOTIENT(z, d)                                                                          \
-  (divides ? (z) / (d)                                                                               \
-           : tanh_quotient(z, d, vi_as_float(vi_add(vf_as_int(vf_set(1.0f) / (d)), vi_set(units)))))
+#define TANH_GUESS(d) vi_as_float(vi_add(vf_as_int(vf_set(1.0f) / (d)), vi_set(units)))
 #include "base/elementary.inc.h"
 
 enum { BLOCK = 4096, SPARSE = 61 };
@@ -39,9 +36,7 @@ static void tanh_has_the_bits_of_a_division(void **state) {
   uint32_t end = tn_bits_f32(10.0f) + 2 * BLOCK;
   for (uint32_t first = 0; first < end; first += step) {
     fill(first, x);
-    divides = true;
-    compute(x, expected);
-    divides = false;
+    for (int i = 0; i < BLOCK; i++) expected[i] = tn_tanh_f32(x[i]);
     for (units = -2; units <= 2; units++) {
       compute(x, got);
       for (int i = 0; i < BLOCK; i++)

@@ -110,7 +110,8 @@ static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
   double rounds = (double)(whole < MANY_ROUNDS ? whole + (left > 0) : 1);
   if (left > 0) step += last > tile->alone ? last : tile->alone;
   if (whole >= MANY_ROUNDS) step = (double)blocks / MULTIPROCESSORS * tile->full;
-  return step * tile->way[way_of(a)] * (double)a->k + rounds * (ROUND_NS + RESULT_NS * (double)(tile->m * tile->n));
+  double round = ROUND_NS + RESULT_NS * (double)(tile->m * tile->n);
+  return step * tile->way[way_of(a)] * (double)a->k + rounds * round;
 }
 
 static const tn_card_tile *tile_for(const card_matmul_arguments *a) {

@@ -1,11 +1,10 @@
 /* backend/cuda/kernels/quotient.h: many differences from a mean by one spread.
  *
  * A division takes a dozen instructions and a branch, which nothing overlaps. With y = 1/d rounded correctly,
- * q = x y is within 1.5 units in the last place of x/d, and q + (x - q d) y, an fma of an fma, is within
- * 3.5 * 2^-24 units of it before it is rounded. So it is the correctly rounded quotient but where x/d is that
- * near to the middle of two floats; for each d these are few x, and for all of them it is
- * (tests/ops/kernels.c). That holds for numbers well inside the normal range: the remainder must not be
- * smaller than the least denormal. The bounds are those of the CPU (backend/cpu/isa/norm_grad.c). */
+ * q = x y is nearly x/d, and q + (x - q d) y, an fma of an fma, is the correctly rounded quotient:
+ * backend/cpu/isa/divide.h has the argument, and tests/unit/quotient.c tries all pairs that could refute it.
+ * That holds for numbers well inside the normal range: the remainder must not be smaller than the least
+ * denormal. The bounds are those of the CPU (backend/cpu/isa/norm_grad.c). */
 #ifndef TN_BACKEND_CUDA_KERNELS_QUOTIENT_H
 #define TN_BACKEND_CUDA_KERNELS_QUOTIENT_H
 
