@@ -12,7 +12,7 @@
  *
  * In shared memory: the weights [ROWS][HELD_PITCH]; in the gradient the rows of g, and before them those of
  * the queries, scaled [ROWS][PITCH]; stages; what threads tell one another along rows. While there are no
- * weights yet, attention has the queries and the stages of keys there: so four blocks fit. */
+ * weights yet, attention has the queries and the stages of keys there. Registers are for three blocks. */
 #include "backend/cuda/kernels/attention.h"
 
 #if defined(__NVPTX__)
