@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ad/ad.h"
 #include "backend/cuda/internal.h"
 #include "gpu/emulator.h"
+#include "ops/in_place.h"
 
 static int merges;
 
@@ -43,17 +43,6 @@ static void put_special(const values *v) {
       if (view->dtype == TN_F32 && (k + i) % 5 == 0) tn_view_set_f64(view, k, special[(k / 5 + 3 * i) % 6]);
     }
   }
-}
-
-/* The gradient of the first output, in its place. */
-static void become_gradient(tn_graph *graph) {
-  tn_graph_builder builder;
-  tn_value loss = graph->outputs.at[0].value, slope;
-  tn_graph_builder_init(&builder, graph);
-  tn_grad_request request = { .builder = &builder, .outputs = &loss, .output_count = 1,
-                              .wrt = graph->params.at, .wrt_count = 1, .policy = TN_AD_STRICT };
-  assert_true(tn_ad_grad(&request, &slope));
-  assert_true(tn_graph_output(graph, 0, slope));
 }
 
 /* Also the bits of NaN, which a fingerprint does not tell apart. */

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ad/ad.h"
 #include "backend/cuda/internal.h"
 #include "gpu/emulator.h"
+#include "ops/in_place.h"
 
 /* ---- the table, as data ---- */
 enum { NOTHING, OPERAND, WHOLE, SCALAR, NUMBER, RESULT };
@@ -201,13 +201,7 @@ static bool run_fused(const tn_kernel_call *call) {
 }
 
 static void add_gradient(tn_graph *graph) {
-  tn_graph_builder builder;
-  tn_value loss = graph->outputs.at[0].value, slope;
-  tn_graph_builder_init(&builder, graph);
-  tn_grad_request request = { .builder = &builder, .outputs = &loss, .output_count = 1,
-                              .wrt = graph->params.at, .wrt_count = 1, .policy = TN_AD_STRICT };
-  assert_true(tn_ad_grad(&request, &slope));
-  assert_true(tn_graph_output(graph, 0, slope));
+  become_gradient(graph);
   assert_true(tn_opt_run(graph, TN_PASS_ALL, &ref_evaluator));
 }
 
