@@ -15,7 +15,8 @@
  * The caller writes the next job only when every helper that it called has done its turn or lost it, so a job
  * is only read while it stands. Parts have a home, the thread that takes them first, so that the same thread
  * meets the same data in the next job; a thread whose home is empty takes from the others. Looking there is a
- * cache miss for every other thread, so of a short job only the caller does.
+ * cache miss for every other thread, so of a short job only the caller does, unless helpers sleep: if the
+ * caller did all that theirs is, it would take so long that the others fell asleep too.
  *
  * Waking many threads one after another is slow, so the caller wakes two, and each of those wakes
  * two more.
@@ -65,7 +66,7 @@ static void run_alone(const tn_work *work, int threads) {
 
 #define CACHE_LINES    128        /* bytes that the hardware prefetches together */
 #define STACK_BYTES    (1 << 20)  /* of a helper */
-#define SPIN_SECONDS   50e-6      /* at least, for the next job or for a helper in the middle of a part */
+#define SPIN_SECONDS   200e-6     /* at least, for the next job or for a helper in the middle of a part */
 #define SPIN_MOST      2e-3
 #define SPIN_LOOKS     64         /* between two looks at the clock */
 #define YIELD_AFTER    5e-6       /* seconds of spinning */
@@ -118,7 +119,8 @@ struct tn_pool {
   uint64_t number;
   tn_work work;
   int homes;
-  bool wakes; /* some of its helpers */
+  bool wakes;       /* some of its helpers */
+  bool some_asleep; /* when it was called */
   double called_at;
   /* shared by all, and rarely written */
   _Alignas(CACHE_LINES) atomic_int drawn; /* the next helper to look at for one that must be woken */
@@ -242,7 +244,8 @@ static void take_parts(tn_pool *pool, int thread) {
   const tn_work *work = &pool->work;
   tn_part part = { .count = pool->homes * work->pieces, .thread = thread };
   bool first = true;
-  int homes = thread == 0 || work->cost > LONG_PART * pool->homes ? pool->homes : 1;
+  bool everywhere = thread == 0 || pool->some_asleep || work->cost > LONG_PART * pool->homes;
+  int homes = everywhere ? pool->homes : 1;
   for (int i = 0, home = thread; i < homes; i++, home = home + 1 < pool->homes ? home + 1 : 0) {
     for (int64_t piece; (piece = take_part(pool, home)) >= 0;) {
       if (!first && tn_stop_asked(work->stop)) return;
@@ -398,7 +401,8 @@ static void call_helpers(tn_pool *pool, const tn_work *work, int homes) {
   pool->work = *work;
   pool->homes = homes;
   pool->called_at = tn_clock_steady();
-  int count = worth_waking(pool, count_asleep(pool));
+  int asleep = count_asleep(pool), count = worth_waking(pool, asleep);
+  pool->some_asleep = asleep > 0;
   pool->wakes = count > 0;
   if (pool->wakes) draw(pool, count);
   atomic_store_explicit(&pool->call, pool->number << 16 | (uint64_t)homes, memory_order_release);
