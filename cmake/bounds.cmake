@@ -5,7 +5,7 @@
 file(READ ${IN} text)
 string(REGEX MATCHALL "// bounds [^\n]*" bounds "${text}")
 foreach(line IN LISTS bounds)
-  string(REGEX MATCH "// bounds ([a-z0-9_]+) ([0-9*]+) ([0-9]+)" line "${line}")
+  string(REGEX MATCH "// bounds ([A-Za-z0-9_]+) ([0-9*]+) ([0-9]+)" line "${line}")
   set(kernel ${CMAKE_MATCH_1})
   math(EXPR threads "${CMAKE_MATCH_2}")
   string(REGEX REPLACE "(\\.entry ${kernel}\\([^)]*\\)[^\n]*\n)"

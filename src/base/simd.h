@@ -27,7 +27,8 @@
  * Floats     vf_fma(a, b, c)                     a*b + c, one rounding
  *            vf_fnma(a, b, c)                    c - a*b, one rounding
  *            vf_sqrt(v) vf_abs(v)
- *            vf_at_most(v, c)                    c < v ? c : v, so a NaN in v stays
+ *            vf_at_most(v, c)                    c < v ? c : v, so a NaN in v stays; of two
+ *                                                zeros, either
  *            vf_at_least(v, c)                   c > v ? c : v, likewise
  *            vf_clamp(v, c)                      v between -c and c; of a NaN, anything
  *            vf_size_at_most(v, c)               |v|, at most c; of a NaN, anything

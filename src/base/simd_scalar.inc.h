@@ -39,8 +39,13 @@ static inline VI vi_sar(VI v, int k) { return v < 0 ? ~(int32_t)(~(uint32_t)v >>
 static inline VF vf_fma(VF a, VF b, VF c) { return tn_fma_f32(a, b, c); }
 static inline VF vf_fnma(VF a, VF b, VF c) { return tn_fma_f32(-a, b, c); }
 static inline VF vf_abs(VF v) { return tn_float_of_bits(tn_bits_f32(v) & 0x7fffffffu); }
+#if defined(__NVPTX__)   /* one instruction in place of two */
+static inline VF vf_at_most(VF v, VF c) { return __nvvm_fmin_nan_f(v, c); }
+static inline VF vf_at_least(VF v, VF c) { return __nvvm_fmax_nan_f(v, c); }
+#else
 static inline VF vf_at_most(VF v, VF c) { return c < v ? c : v; }
 static inline VF vf_at_least(VF v, VF c) { return c > v ? c : v; }
+#endif
 static inline VF vf_round_even(VF v) { return tn_round_even_f32(v); }
 static inline VF vf_floor(VF v) { return tn_floor_f32(v); }
 static inline VF vf_ceil(VF v) { return tn_ceil_f32(v); }

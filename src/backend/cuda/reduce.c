@@ -7,7 +7,7 @@
 /* Partial results of the chunks, and of one round of joining; later rounds alternate between the two. */
 size_t tn_card_join_scratch(int64_t rows, int64_t length, size_t element) {
   int64_t chunks = tn_card_parts(length, CARD_CHUNK);
-  return chunks > 1 ? (size_t)(rows * (chunks + tn_card_parts(chunks, CARD_CHUNK))) * element : 0;
+  return chunks > 1 ? (size_t)(rows * (chunks + tn_card_parts(chunks, CARD_GROUP))) * element : 0;
 }
 
 /* As many threads as there are pairs, of whole warps. */
@@ -23,7 +23,7 @@ static bool join_chunks(const tn_kernel_call *call, const card_reduce_arguments 
   int64_t count = from->chunks;
   char *here = scratch, *there = scratch + (size_t)(from->rows.count * count) * element;
   while (count > 1) {
-    int64_t groups = tn_card_parts(count, CARD_CHUNK);
+    int64_t groups = tn_card_parts(count, CARD_GROUP);
     card_join_arguments a = { .rows = from->rows, .from = here, .to = there, .count = count, .groups = groups,
                               .kind = from->kind, .last = groups == 1, .out = from->out,
                               .divisor = groups == 1 ? from->divisor : 0 };
@@ -59,7 +59,7 @@ static bool are_lines(const card_reduce_arguments *a, tn_dtype dtype) {
 }
 
 static bool join_lines(const tn_kernel_call *call, card_reduce_arguments *a) {
-  int64_t groups = tn_card_parts(a->chunks, CARD_CHUNK), halves = 1;
+  int64_t groups = tn_card_parts(a->chunks, CARD_LINE_GROUP), halves = 1;
   while (halves < a->chunks && halves < LINE_CHUNKS) halves *= 2;
   int64_t together = LINE_CHUNKS / halves;
   int64_t blocks = tn_card_parts(a->rows.count, together);

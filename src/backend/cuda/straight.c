@@ -7,10 +7,6 @@
 #include "backend/cuda/internal.h"
 #include "op/scalar.h"
 
-#define THREADS 256
-#define EACH 8          /* elements per thread */
-#define UNARY_EACH 16   /* the same of kernels/straight.c's straight_unary */
-
 /* An input of a step: one of these plus its number. */
 enum { OPERAND = 0, WHOLE = 32, SCALAR = 64, NUMBER = 128, RESULT = 192 };
 
@@ -130,7 +126,7 @@ static bool is_single(const known *program) {
   switch (program->link[0].op) {
 #define UNARY(ID)  case TN_OP_##ID: return equal(program, &unary);
 #define BINARY(ID) case TN_OP_##ID: return equal(program, &binary);
-    CARD_STRAIGHT_OPERATIONS(UNARY, BINARY)
+    CARD_STRAIGHT_OPERATIONS(UNARY, BINARY, UNARY)
   }
   return false;
 }
@@ -160,10 +156,33 @@ bool tn_card_straight_of(const card_elementwise_arguments *from, card_straight_a
   return ends && find(&w.program, &to->program);
 }
 
+/* Single operations on operands that lie without gaps have kernels of their own. None of these operands is of
+ * one element, or it would be a scalar, which a single operation does not have. */
+#define MOST_BLOCKS INT32_MAX   /* of a grid; those kernels do not go round */
+
+static bool is_flat(const card_straight_arguments *a) {
+  bool fits = a->shape.count / (4 * CARD_STRAIGHT_THREADS) < MOST_BLOCKS;
+  return fits && a->program >= CARD_PROGRAMS && a->shape.rank < 2 && a->runs;
+}
+
+/* The kernel, and how many fours a thread of it has. */
+static tn_card_kernel kernel_of(const card_straight_arguments *a, int *fours) {
+  *fours = 1;
+  switch (is_flat(a) ? a->program - CARD_PROGRAMS : -1) {
+#define FLAT(ID) case TN_OP_##ID: return TN_CARD_flat_##ID;
+#define LONG(ID) case TN_OP_##ID: *fours = CARD_LONG_FOURS; return TN_CARD_flat_##ID;
+    CARD_STRAIGHT_OPERATIONS(FLAT, FLAT, LONG)
+    default: return TN_CARD_straight;
+  }
+}
+
 bool tn_card_run_straight(const tn_kernel_call *call, card_straight_arguments *a) {
-  bool unary = a->program >= CARD_PROGRAMS && a->operand_count == 1;
-  int64_t part = THREADS * (unary ? UNARY_EACH : EACH);
-  a->parts = tn_card_parts(a->shape.count, part);
-  return tn_card_launch_blocks(call, unary ? TN_CARD_straight_unary : TN_CARD_straight, a->parts, THREADS,
-                               &a->start, sizeof *a);
+  int fours;
+  tn_card_kernel kernel = kernel_of(a, &fours);
+  int64_t blocks = tn_card_parts(a->shape.count, 4 * CARD_STRAIGHT_THREADS * fours);
+  if (kernel == TN_CARD_straight)
+    return tn_card_launch_blocks(call, kernel, blocks, CARD_STRAIGHT_THREADS, &a->start, sizeof *a);
+  a->start = (card_start){ call->queue->fault, call->queue->step };
+  return blocks == 0 ||
+         call->queue->launch(call->queue, kernel, blocks, CARD_STRAIGHT_THREADS, 0, a, sizeof *a);
 }

@@ -3,7 +3,7 @@
 
 #include "backend/cuda/internal.h"
 
-#define BLOCK_LIMIT 65535   /* threads loop over further elements, so more blocks are never needed */
+#define BLOCK_LIMIT INT32_MAX   /* of a grid; threads loop over further elements */
 
 card_shape tn_card_shape(int rank, const int64_t *dim) {
   card_shape shape = { .count = 1, .rank = rank };

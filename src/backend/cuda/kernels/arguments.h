@@ -15,11 +15,13 @@
 #include "op/op.h"
 
 #define CARD_ARGUMENT_BYTES 4096
-#define CARD_CHUNK 512   /* elements of a sum that lanes add up first */
-#define CARD_WARP 32     /* threads that go together */
-#define CARD_LANES 16    /* of a sum */
-#define CARD_BLOCK 256   /* threads of a block, at most */
-#define CARD_WIDE 1024   /* of the one block that looks for a fault */
+#define CARD_CHUNK 512        /* elements of a sum that lanes add up first */
+#define CARD_LINE_GROUP 512   /* chunks of a long row that a block joins; a power of two */
+#define CARD_GROUP 4096       /* results of chunks that a block joins afterwards; a power of two */
+#define CARD_WARP 32          /* threads that go together */
+#define CARD_LANES 16         /* of a sum */
+#define CARD_BLOCK 256        /* threads of a block, at most */
+#define CARD_WIDE 1024        /* of the one block that looks for a fault */
 #define CARD_SORT_THREADS 512   /* of the one block that sorts */
 #define CARD_OFTEN_THREADS 128  /* of a block of scatter_often */
 
@@ -109,9 +111,12 @@ typedef struct {
 #define CARD_STRAIGHT_SCALARS 3    /* operands with one element */
 #define CARD_STRAIGHT_NUMBERS 4
 #define CARD_STRAIGHT_STEPS 16
-#define CARD_STRAIGHT_OPERATIONS(UNARY, BINARY)                                                    \
-  UNARY(NEG) UNARY(ABS) UNARY(SQRT) UNARY(EXP) UNARY(LOG) UNARY(TANH) UNARY(SIGMOID) UNARY(RELU)   \
-  UNARY(ERF) BINARY(ADD) BINARY(SUB) BINARY(MUL) BINARY(DIV) BINARY(MINIMUM) BINARY(MAXIMUM)
+#define CARD_STRAIGHT_THREADS 128
+#define CARD_LONG_FOURS 2          /* fours that a thread of a LONG operation has; of others, one */
+#define CARD_STRAIGHT_OPERATIONS(UNARY, BINARY, LONG)                                       \
+  UNARY(NEG) UNARY(ABS) UNARY(SQRT) UNARY(EXP) UNARY(RELU)                                  \
+  LONG(LOG) LONG(TANH) LONG(SIGMOID) LONG(ERF)                                              \
+  BINARY(ADD) BINARY(SUB) BINARY(MUL) BINARY(DIV) BINARY(MINIMUM) BINARY(MAXIMUM)
 typedef enum {
 #define TN_PROGRAM(NAME, LAST, STEPS) CARD_PROGRAM_##NAME,
 #include "backend/cuda/kernels/programs.def"
@@ -130,7 +135,6 @@ typedef struct {
   card_straight_operand out, in[CARD_STRAIGHT_OPERANDS];
   const char *scalar[CARD_STRAIGHT_SCALARS];
   float number[CARD_STRAIGHT_NUMBERS];
-  int64_t parts;                /* of the elements: what a block works on at a time */
   int32_t operand_count, program;
   int32_t runs;                 /* fours divide a row, and are aligned in every operand */
 } card_straight_arguments;
@@ -232,7 +236,7 @@ typedef struct {
   card_operand out;             /* by `rows`, where it is the last */
 } card_reduce_arguments;
 
-/* Up to CARD_CHUNK neighbours of each row become one: to[r * groups + g]. */
+/* Up to CARD_GROUP neighbours of each row become one: to[r * groups + g]. */
 typedef struct {
   card_start start;
   card_shape rows;

@@ -82,8 +82,8 @@ CARD_KERNEL(OF(join_chunks), card_join_arguments) {
   TYPE *value = (TYPE *)OF(shared_chunks);
   CARD_ROLLED
   for (int64_t item = card_block(); item < a->rows.count * a->groups; item += card_blocks()) {
-    int64_t row = item / a->groups, first = item % a->groups * CARD_CHUNK;
-    int64_t count = card_least(a->count - first, CARD_CHUNK);
+    int64_t row = item / a->groups, first = item % a->groups * CARD_GROUP;
+    int64_t count = card_least(a->count - first, CARD_GROUP);
     const TYPE *from = (const TYPE *)(const void *)a->from + row * a->count + first;
     for (int64_t i = card_thread(); i < count; i += card_threads()) value[i] = from[i];
     card_barrier();

@@ -1,7 +1,7 @@
 /* backend/cuda/kernels/reduce_lines.c: sums and their kin over rows of f32 that lie side by side. */
 #include "backend/cuda/kernels/lines.h"
 
-CARD_SHARED float halves_left[HALVES], chunks_left[CARD_CHUNK];
+CARD_SHARED float halves_left[HALVES], chunks_left[CARD_LINE_GROUP];
 
 #if defined(__NVPTX__)
 __asm__("// bounds card_kernel_reduce_lines 256 4");
@@ -37,14 +37,14 @@ CARD_INLINE void join_short(const card_reduce_arguments *a, int kind) {
   }
 }
 
-/* A block for each 512 chunks of a row. */
+/* A block for each group of chunks of a row. */
 CARD_INLINE void join_long(const card_reduce_arguments *a, int kind) {
-  int64_t groups = (a->chunks + CARD_CHUNK - 1) / CARD_CHUNK;
+  int64_t groups = (a->chunks + CARD_LINE_GROUP - 1) / CARD_LINE_GROUP;
   int lane = card_thread() % CARD_LANES;
   CARD_ROLLED
   for (int64_t item = card_block(); item < a->rows.count * groups; item += card_blocks()) {
-    int64_t row = item / groups, first = item % groups * CARD_CHUNK;
-    int count = (int)card_least(a->chunks - first, CARD_CHUNK);
+    int64_t row = item / groups, first = item % groups * CARD_LINE_GROUP;
+    int count = (int)card_least(a->chunks - first, CARD_LINE_GROUP);
     const float *from = (const float *)(const void *)card_at(&a->rows, &a->row, row);
     CARD_ROLLED
     for (int base = 0; base < count; base += HALVES) {

@@ -1,24 +1,24 @@
 /* backend/cuda/kernels/straight.c: elementwise programs that are known when this is compiled: single
  * operations, and those of programs.def.
  *
- * A thread loads eight elements of every operand before it computes, or sixteen if there is only one,
- * and all steps are in registers: so they are bound by memory. Operands are f32 or i32, contiguous in the
- * last axis or constant along it. Four elements are one load where rows allow it (card_straight_arguments:
- * runs); else each is found by itself, and some may be in the next row. */
+ * Memory bounds them, and it is busiest when many threads wait for it: so a thread has four elements, which
+ * are one load of each operand, few registers, and ends when they are written. A multiprocessor that begins
+ * new blocks all the time is up to a tenth faster than one whose threads go round (bench/gpu_stream.cu).
+ *
+ * Operands are f32 or i32, contiguous in the last axis or constant along it. Where rows do not allow one load
+ * of four (card_straight_arguments: runs), each element is found by itself, and some may be in the next row.
+ * Operands of single operations that lie without gaps (flat) have kernels of their own, which find them with
+ * fewer instructions. */
 #include "backend/cuda/kernels/view.h"
 #include "op/element.h"
 
-#define FOURS 2         /* of a thread */
-#define UNARY_FOURS 4   /* the same with one operand: as many bytes are on their way */
-
 #if defined(__NVPTX__)
-__asm__("// bounds card_kernel_straight 256 3");
-__asm__("// bounds card_kernel_straight_unary 256 4");
+__asm__("// bounds card_kernel_straight 128 10");
 #endif
 
 typedef struct {
-  float of[FOURS][4];
-} eight;
+  float of[4];
+} four;
 
 /* ---- places ---- */
 typedef struct {
@@ -27,11 +27,9 @@ typedef struct {
   bool run;              /* all, and side by side */
 } place;
 
-/* This thread's four of the round that is `number` in the order of elements. */
-CARD_INLINE place place_of(const card_straight_arguments *a, int64_t number) {
-  int64_t n = (number * card_threads() + card_thread()) * 4;
+/* Of the four elements from number n on, at least one of which is there. */
+CARD_INLINE place place_of(const card_straight_arguments *a, int64_t n) {
   place at = { .column = n };
-  if (n >= a->shape.count) return at;
   at.count = (int)card_least(a->shape.count - n, 4);
   at.run = at.count == 4 && a->runs;
   if (a->shape.rank == 2) {
@@ -49,42 +47,44 @@ CARD_INLINE char *at_place(const card_straight_operand *x, const place *at) {
   return x->data + at->row * x->row + at->column * x->column;
 }
 
-CARD_INLINE void load(const card_straight_operand *x, place at, int64_t width, float *to) {
-  const char *from = at_place(x, &at);
-  if (at.run && x->column == 0) {
-    float same = *(const float *)(const void *)from;
-    to[0] = to[1] = to[2] = to[3] = same;
-  } else if (at.run) {
-    card_run run = *(const card_run *)(const void *)from;
-    CARD_UNROLL
-    for (int i = 0; i < 4; i++) to[i] = run[i];
-  } else {
-    CARD_UNROLL
-    for (int i = 0; i < 4; i++) {
-      if (i < at.count) to[i] = *(const float *)(const void *)at_place(x, &at);
-      next_element(&at, width);
-    }
-  }
+CARD_INLINE four read_run(const char *from) {
+  card_run run = *(const card_run *)(const void *)from;
+  return (four){ { run[0], run[1], run[2], run[3] } };
 }
 
-CARD_INLINE void store(const card_straight_operand *out, place at, int64_t width, const float *from) {
-  float x[4];
+CARD_INLINE void give_run(char *to, four x) {
+  *(card_run *)(void *)to = (card_run){ tn_canonical_f32(x.of[0]), tn_canonical_f32(x.of[1]),
+                                        tn_canonical_f32(x.of[2]), tn_canonical_f32(x.of[3]) };
+}
+
+CARD_INLINE four load(const card_straight_operand *x, place at, int64_t width) {
+  const char *from = at_place(x, &at);
+  if (at.run && x->column != 0) return read_run(from);
+  float same = at.run ? *(const float *)(const void *)from : 0;
+  four to = { { same, same, same, same } };
   CARD_UNROLL
-  for (int i = 0; i < 4; i++) x[i] = tn_canonical_f32(from[i]);
+  for (int i = 0; i < 4 && !at.run; i++) {
+    if (i < at.count) to.of[i] = *(const float *)(const void *)at_place(x, &at);
+    next_element(&at, width);
+  }
+  return to;
+}
+
+CARD_INLINE void store(const card_straight_operand *out, place at, int64_t width, four from) {
   if (at.run) {
-    *(card_run *)(void *)at_place(out, &at) = (card_run){ x[0], x[1], x[2], x[3] };
-  } else {
-    CARD_UNROLL
-    for (int i = 0; i < 4; i++) {
-      if (i < at.count) *(float *)(void *)at_place(out, &at) = x[i];
-      next_element(&at, width);
-    }
+    give_run(at_place(out, &at), from);
+    return;
+  }
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++) {
+    if (i < at.count) *(float *)(void *)at_place(out, &at) = tn_canonical_f32(from.of[i]);
+    next_element(&at, width);
   }
 }
 
 /* ---- programs ---- */
-#define I(k) in[k].of[f][i]
-#define W(k) ((int32_t)tn_bits_f32(in[k].of[f][i]))
+#define I(k) in[k].of[i]
+#define W(k) ((int32_t)tn_bits_f32(in[k].of[i]))
 #define S(k) scalar[k]
 #define N(k) a->number[k]
 #define V(s) v##s
@@ -94,78 +94,108 @@ CARD_INLINE void store(const card_straight_operand *out, place at, int64_t width
 #define TEST_WHOLE(s, ID, x, y) const bool v##s = tn_of_##ID##_i32(x, y);
 #define TO_NUMBER(s, c)         const float v##s = (c) ? 1 : 0;
 #define CHOOSE(s, c, x, y)      const float v##s = (c) ? (x) : (y);
-#define EACH(...)                             \
-  CARD_UNROLL                                 \
-  for (int f = 0; f < FOURS; f++) {           \
-    CARD_UNROLL                               \
-    for (int i = 0; i < 4; i++) __VA_ARGS__   \
-  }
+#define EACH(...) \
+  CARD_UNROLL     \
+  for (int i = 0; i < 4; i++) __VA_ARGS__
+#define ONE_UNARY(ID) \
+  case CARD_PROGRAMS + TN_OP_##ID: EACH({ out.of[i] = tn_of_##ID##_f32(I(0)); }) break;
+#define ONE_BINARY(ID) \
+  case CARD_PROGRAMS + TN_OP_##ID: EACH({ out.of[i] = tn_of_##ID##_f32(I(0), I(1)); }) break;
 
-CARD_INLINE void compute(const card_straight_arguments *a, const eight *in, const float *scalar, eight *out) {
+CARD_INLINE four compute(const card_straight_arguments *a, const four *in, const float *scalar) {
+  four out = in[0];
   switch (a->program) {
 #define TN_PROGRAM(NAME, LAST, STEPS) \
-  case CARD_PROGRAM_##NAME: EACH({ STEPS out->of[f][i] = V(LAST); }) break;
+  case CARD_PROGRAM_##NAME: EACH({ STEPS out.of[i] = V(LAST); }) break;
 #include "backend/cuda/kernels/programs.def"
-#define ONE_UNARY(ID) \
-  case CARD_PROGRAMS + TN_OP_##ID: EACH({ out->of[f][i] = tn_of_##ID##_f32(I(0)); }) break;
-#define ONE_BINARY(ID) \
-  case CARD_PROGRAMS + TN_OP_##ID: EACH({ out->of[f][i] = tn_of_##ID##_f32(I(0), I(1)); }) break;
-    CARD_STRAIGHT_OPERATIONS(ONE_UNARY, ONE_BINARY)
+    CARD_STRAIGHT_OPERATIONS(ONE_UNARY, ONE_BINARY, ONE_UNARY)
     default: break;
   }
+  return out;
 }
 
-CARD_KERNEL(straight, card_straight_arguments) {
+/* The fault is looked at while elements are on their way. */
+CARD_KERNEL_LATE(straight, card_straight_arguments) {
   float scalar[CARD_STRAIGHT_SCALARS] = { 0 };
   CARD_UNROLL
   for (int k = 0; k < CARD_STRAIGHT_SCALARS; k++)
     if (a->scalar[k]) scalar[k] = *(const float *)(const void *)a->scalar[k];
   CARD_ROLLED
-  for (int64_t number = card_block(); number < a->parts; number += card_blocks()) {
-    eight in[CARD_STRAIGHT_OPERANDS] = { { { { 0 } } } }, out = { { { 0 } } };
-    place at[FOURS];
+  for (int64_t n = card_number() * 4; n < a->shape.count; n += card_numbers() * 4) {
+    place at = place_of(a, n);
+    four in[CARD_STRAIGHT_OPERANDS] = { { { 0 } } };
     CARD_UNROLL
-    for (int f = 0; f < FOURS; f++) at[f] = place_of(a, number * FOURS + f);
-    CARD_UNROLL
-    for (int k = 0; k < CARD_STRAIGHT_OPERANDS; k++) {
-      CARD_UNROLL
-      for (int f = 0; f < FOURS; f++)
-        if (k < a->operand_count) load(&a->in[k], at[f], a->width, in[k].of[f]);
-    }
-    compute(a, in, scalar, &out);
-    CARD_UNROLL
-    for (int f = 0; f < FOURS; f++) store(&a->out, at[f], a->width, out.of[f]);
+    for (int k = 0; k < CARD_STRAIGHT_OPERANDS; k++)
+      if (k < a->operand_count) in[k] = load(&a->in[k], at, a->width);
+    if (card_has_failed(a->start.fault)) return;
+    store(&a->out, at, a->width, compute(a, in, scalar));
   }
 }
 
-/* ---- one operand, one operation ---- */
-CARD_INLINE void compute_unary(int program, float x[UNARY_FOURS][4]) {
-  switch (program) {
-#define IN_PLACE(ID)                                                                \
-  case CARD_PROGRAMS + TN_OP_##ID:                                                  \
-    CARD_UNROLL                                                                     \
-    for (int f = 0; f < UNARY_FOURS; f++) {                                         \
-      CARD_UNROLL                                                                   \
-      for (int i = 0; i < 4; i++) x[f][i] = tn_of_##ID##_f32(x[f][i]);              \
-    }                                                                               \
-    break;
-#define NOT_UNARY(ID)
-    CARD_STRAIGHT_OPERATIONS(IN_PLACE, NOT_UNARY)
-    default: break;
-  }
+/* ---- single operations on operands that lie flat ---- */
+/* `whole`: four elements are there. */
+CARD_INLINE four read_flat(const char *data, int64_t n, int64_t count, bool whole) {
+  if (whole || n + 4 <= count) return read_run(data + 4 * n);
+  four x = { { 0 } };
+  CARD_UNROLL
+  for (int i = 0; i < 3; i++)
+    if (n + i < count) x.of[i] = *(const float *)(const void *)(data + 4 * (n + i));
+  return x;
 }
 
-CARD_KERNEL(straight_unary, card_straight_arguments) {
-  CARD_ROLLED
-  for (int64_t number = card_block(); number < a->parts; number += card_blocks()) {
-    float x[UNARY_FOURS][4] = { { 0 } };
-    place at[UNARY_FOURS];
-    CARD_UNROLL
-    for (int f = 0; f < UNARY_FOURS; f++) at[f] = place_of(a, number * UNARY_FOURS + f);
-    CARD_UNROLL
-    for (int f = 0; f < UNARY_FOURS; f++) load(&a->in[0], at[f], a->width, x[f]);
-    compute_unary(a->program, x);
-    CARD_UNROLL
-    for (int f = 0; f < UNARY_FOURS; f++) store(&a->out, at[f], a->width, x[f]);
+CARD_INLINE void give_flat(char *data, int64_t n, int64_t count, bool whole, four x) {
+  if (whole || n + 4 <= count) {
+    *(card_run *)(void *)(data + 4 * n) = (card_run){ x.of[0], x.of[1], x.of[2], x.of[3] };
+    return;
   }
+  CARD_UNROLL
+  for (int i = 0; i < 3; i++)
+    if (n + i < count) *(float *)(void *)(data + 4 * (n + i)) = x.of[i];
 }
+
+/* Whether an operation gives NaNs that are not canonical: a column of the table. */
+#define IF_CANONICAL 0
+#define IF_LOOSE 1
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, ...) \
+  ID##_IS_LOOSE = IF_##NANS,
+enum {
+#include "op/elementwise.def"
+};
+
+#if defined(__NVPTX__)
+#define BOUNDS(ID) __asm__("// bounds card_kernel_flat_" #ID " 128 16");
+CARD_STRAIGHT_OPERATIONS(BOUNDS, BOUNDS, BOUNDS)
+#endif
+
+/* Block b has the b-th CARD_STRAIGHT_THREADS * FOURS fours; a thread's own are as far apart as the block has
+ * threads. There are blocks for all. */
+#define FLAT(ID, OPERANDS, FOURS, RESULT)                                                              \
+  CARD_INLINE void part_##ID(const card_straight_arguments *a, int64_t first, bool whole) {            \
+    int64_t n = first + card_thread() * 4, count = a->shape.count;                                     \
+    four x[FOURS][OPERANDS];                                                                           \
+    CARD_UNROLL                                                                                        \
+    for (int f = 0; f < FOURS; f++) {                                                                  \
+      CARD_UNROLL                                                                                      \
+      for (int k = 0; k < OPERANDS; k++)                                                               \
+        x[f][k] = read_flat(a->in[k].data, n + f * 4 * CARD_STRAIGHT_THREADS, count, whole);           \
+    }                                                                                                  \
+    if (card_has_failed(a->start.fault)) return;                                                       \
+    CARD_UNROLL                                                                                        \
+    for (int f = 0; f < FOURS; f++) {                                                                  \
+      CARD_UNROLL                                                                                      \
+      for (int i = 0; i < 4; i++) {                                                                    \
+        float result = RESULT;                                                                         \
+        x[f][0].of[i] = ID##_IS_LOOSE ? tn_canonical_f32(result) : result;                             \
+      }                                                                                                \
+      give_flat(a->out.data, n + f * 4 * CARD_STRAIGHT_THREADS, count, whole, x[f][0]);                \
+    }                                                                                                  \
+  }                                                                                                    \
+  CARD_KERNEL_LATE(flat_##ID, card_straight_arguments) {                                               \
+    const int64_t part = 4 * CARD_STRAIGHT_THREADS * FOURS, first = card_block() * part;               \
+    if (first + part <= a->shape.count) part_##ID(a, first, true);                                     \
+    else part_##ID(a, first, false);                                                                   \
+  }
+#define UNARY(ID)  FLAT(ID, 1, 1, tn_of_##ID##_f32(x[f][0].of[i]))
+#define BINARY(ID) FLAT(ID, 2, 1, tn_of_##ID##_f32(x[f][0].of[i], x[f][1].of[i]))
+#define LONG(ID)   FLAT(ID, 1, CARD_LONG_FOURS, tn_of_##ID##_f32(x[f][0].of[i]))
+CARD_STRAIGHT_OPERATIONS(UNARY, BINARY, LONG)
