@@ -266,6 +266,39 @@ static void hold_helpers_up(void *context, const tn_part *part) {
   while (d->by_caller + d->by_helper < d->parts) sched_yield();
 }
 
+/* ---- while some sleep ---- */
+enum { PIECES = 8 };
+
+/* Which thread did the part. */
+static void sign(void *context, const tn_part *part) {
+  int *by = context;
+  by[part->number] = part->thread;
+  sleep_for(20e-6); /* so that others come, on one core too */
+}
+
+/* Helper 1 is up and helper 2 sleeps: 1 does parts of 2 also of a short job. It may come late, so there are
+ * many tries. */
+static void helpers_that_are_up_do_the_parts_of_those_that_sleep(void **state) {
+  (void)state;
+  tn_heap heap = { 0 };
+  tn_pool *pool = tn_pool_new(&heap, 3);
+  bool helped = false;
+  run_and_check(pool, 3, 1, 1e9);
+  for (int try = 0; try < 2000 && !helped; try++) {
+    int by[3 * PIECES] = { 0 };
+    await_sleep(pool);
+    tn_pool_assume_wake(pool, 0);
+    run_and_check(pool, 2, 1, 1e9);
+    tn_pool_assume_wake(pool, 1e3);
+    tn_pool_run(pool, &(tn_work){ .run = sign, .context = by, .cost = 1e3, .threads = 3, .pieces = PIECES });
+    for (int i = 2 * PIECES; i < 3 * PIECES; i++) helped = helped || by[i] == 1;
+    for (int i = 0; i < 3 * PIECES; i++) assert_int_not_equal(by[i], 2);
+  }
+  assert_true(helped);
+  tn_pool_free(pool);
+  assert_int_equal(heap.used, 0);
+}
+
 static void a_helper_that_is_held_up_keeps_only_the_part_it_has_begun(void **state) {
   (void)state;
   tn_heap heap = { 0 };
@@ -432,6 +465,7 @@ int main(void) {
     cmocka_unit_test(many_short_jobs_wake_a_helper_that_one_would_not),
     cmocka_unit_test(waking_is_measured),
     cmocka_unit_test(helpers_that_have_nothing_to_do_take_no_time),
+    cmocka_unit_test(helpers_that_are_up_do_the_parts_of_those_that_sleep),
     cmocka_unit_test(a_helper_that_is_held_up_keeps_only_the_part_it_has_begun),
     cmocka_unit_test(helpers_that_are_not_worth_waking_are_not_waited_for),
     cmocka_unit_test(a_child_has_helpers_of_its_own),
