@@ -508,40 +508,70 @@ typedef struct {
   int64_t next_row, next_column; /* from one of them to the next, in elements */
 } cover;
 
-/* `left` channels of a pixel, from channel c on: window row by window row, as the contract has it. */
-TN_ALWAYS_INLINE VF add_cover(const cover *at, int64_t c, int left) {
-  VF sum = vf_set(0.0f);
+#define ABREAST 4   /* pixels whose sums are found together: each addition waits for the one before */
+
+/* `left` channels of neighbouring pixels, from channel c on: window row by window row, as the contract has
+ * it. The windows of each lie `apart` elements after those of the one before. */
+TN_ALWAYS_INLINE void add_covers(const cover *at, int64_t apart, int pixels, float *to, int64_t channels,
+                                 int64_t c, int left) {
+  VF sum[ABREAST];
+  TN_UNROLL for (int p = 0; p < pixels; p++) sum[p] = vf_set(0.0f);
   for (int64_t i = 0; i < at->rows; i++) {
     const float *from = at->first + c + i * at->next_row;
-    for (int64_t k = 0; k < at->columns; k++, from += at->next_column)
-      sum = sum + (left == TN_LANES ? vf_load(from) : vf_load_part(from, left));
+    for (int64_t k = 0; k < at->columns; k++, from += at->next_column) {
+      TN_UNROLL for (int p = 0; p < pixels; p++) sum[p] = sum[p] + tn_load_some(from + p * apart, left);
+    }
   }
-  return vf_canonical(sum);
+  TN_UNROLL for (int p = 0; p < pixels; p++)
+      tn_store_some(to + p * channels + c, vf_canonical(sum[p]), left);
+}
+
+TN_ALWAYS_INLINE void fold_pixels(const cover *at, int64_t apart, int pixels, float *to, int64_t channels) {
+  int64_t c = 0;
+  for (; c + TN_LANES <= channels; c += TN_LANES)
+    add_covers(at, apart, pixels, to, channels, c, TN_LANES);
+  if (c < channels) add_covers(at, apart, pixels, to, channels, c, (int)(channels - c));
+}
+
+/* Whether as many windows cover each of the ABREAST pixels from w on, and each time one window further: so
+ * the step is 1. */
+static bool are_alike(const tn_kernel_call *call, int64_t w, const windows_cover *across) {
+  const tn_attrs *attrs = call->attrs;
+  int64_t end = w + ABREAST - 1;
+  if (end >= call->out->dim[2]) return false;
+  windows_cover last =
+      windows_covering(end, attrs->low[1], attrs->step[1], attrs->window[1], call->in[0].dim[2]);
+  return last.begin == across->begin + ABREAST - 1 && last.end == across->end + ABREAST - 1;
 }
 
 static void fold_line(const tn_kernel_call *call, int64_t n, int64_t h) {
   const tn_view *x = &call->in[0], *out = call->out;
   const tn_attrs *attrs = call->attrs;
-  int64_t channels = out->dim[3], columns = attrs->window[1], size = x->dim[3];
+  int64_t channels = out->dim[3], columns = attrs->window[1], size = x->dim[3], pixels;
   windows_cover down = windows_covering(h, attrs->low[0], attrs->step[0], attrs->window[0], x->dim[1]);
   float *to = (float *)out->data + (n * out->dim[1] + h) * out->dim[2] * channels;
   cover at = { .rows = down.end - down.begin,
                .next_row = x->dim[2] * size - attrs->step[0] * columns * channels,
                .next_column = size - attrs->step[1] * channels };
-  for (int64_t w = 0; w < out->dim[2] && !(w % 64 == 63 && tn_stop_asked(call->stop)); w++, to += channels) {
+  for (int64_t w = 0; w < out->dim[2]; w += pixels, to += pixels * channels) {
+    if (w % 64 > 64 - ABREAST && tn_stop_asked(call->stop)) return;
     windows_cover across = windows_covering(w, attrs->low[1], attrs->step[1], columns, x->dim[2]);
     int64_t oh = down.begin, row = h + attrs->low[0] - oh * attrs->step[0];
     int64_t ow = across.begin, column = w + attrs->low[1] - ow * attrs->step[1];
     at.columns = across.end - ow;
+    pixels = 1;
     if (at.rows <= 0 || at.columns <= 0) {
       memset(to, 0, (size_t)channels * sizeof *to);
       continue;
     }
     at.first = (const float *)x->data + ((n * x->dim[1] + oh) * x->dim[2] + ow) * size +
                (row * columns + column) * channels;
-    int64_t c = 0;
-    for (; c + TN_LANES <= channels; c += TN_LANES) vf_store(to + c, add_cover(&at, c, TN_LANES));
-    if (c < channels) vf_store_part(to + c, add_cover(&at, c, (int)(channels - c)), (int)(channels - c));
+    if (are_alike(call, w, &across)) {
+      fold_pixels(&at, size, ABREAST, to, channels);
+      pixels = ABREAST;
+    } else {
+      fold_pixels(&at, size, 1, to, channels);
+    }
   }
 }
 
