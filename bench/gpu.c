@@ -15,7 +15,7 @@
 #include "backend/cuda/card.h"
 #include "backend/cuda/internal.h"
 
-#define OPERANDS 4
+#define OPERANDS 5
 #define BATCHES 5
 
 static tn_heap heap;
@@ -232,6 +232,25 @@ static void elementwise(const char *name, tn_op op, int count, int64_t elements,
   measure(&w);
 }
 
+/* relu(a b + c) d - e: a program that has no code of its own. */
+static void program(const char *name, int64_t elements) {
+  if (!wanted(name)) return;
+  tn_fused *steps = calloc(1, tn_fused_bytes(5));
+  if (!steps) return;
+  steps->operand_count = 5, steps->step_count = 5;
+  for (int k = 0; k < 5; k++) steps->operand_dtype[k] = TN_F32;
+  const tn_op ops[] = { TN_OP_MUL, TN_OP_ADD, TN_OP_RELU, TN_OP_MUL, TN_OP_SUB };
+  const uint8_t in[][2] = { { 0, 1 }, { 5, 2 }, { 6, 0 }, { 7, 3 }, { 8, 4 } };
+  for (int s = 0; s < 5; s++)
+    steps->step[s] = (tn_fused_step){ .op = ops[s], .dtype = TN_F32, .in = { in[s][0], in[s][1] } };
+  tn_shape shape = tn_shape_make(1, elements);
+  workload w = { .name = name, .op = TN_OP_FUSED, .count = 5, .attrs = { .program = steps } };
+  for (int k = 0; k < 5; k++) w.in[k] = operand_of(shape, TN_F32, 0);
+  w.out = operand_of(shape, TN_F32, 0);
+  measure(&w);
+  free(steps);
+}
+
 static void along_rows(const char *name, tn_op op, int64_t rows, int64_t length) {
   if (!wanted(name)) return;
   workload w = { .name = name, .op = op, .count = 1, .attrs = { .axis = 1, .number = 1e-5 } };
@@ -345,6 +364,15 @@ static void others(void) {
   elementwise("exp_2^27", TN_OP_EXP, 1, (int64_t)1 << 27, TN_F32);
   elementwise("tanh_2^27", TN_OP_TANH, 1, (int64_t)1 << 27, TN_F32);
   elementwise("div_2^27", TN_OP_DIV, 2, (int64_t)1 << 27, TN_F32);
+  elementwise("sqrt_2^27", TN_OP_SQRT, 1, (int64_t)1 << 27, TN_F32);
+  elementwise("log_2^27", TN_OP_LOG, 1, (int64_t)1 << 27, TN_F32);
+  elementwise("sigmoid_2^27", TN_OP_SIGMOID, 1, (int64_t)1 << 27, TN_F32);
+  elementwise("erf_2^27", TN_OP_ERF, 1, (int64_t)1 << 27, TN_F32);
+  elementwise("sin_2^27", TN_OP_SIN, 1, (int64_t)1 << 27, TN_F32);
+  elementwise("pow_2^27", TN_OP_POW, 2, (int64_t)1 << 27, TN_F32);
+  elementwise("maximum_2^27", TN_OP_MAXIMUM, 2, (int64_t)1 << 27, TN_F32);
+  elementwise("gt_2^27", TN_OP_GT, 2, (int64_t)1 << 27, TN_BOOL);
+  program("program_2^27", (int64_t)1 << 27);
   elementwise("add_2^12", TN_OP_ADD, 2, (int64_t)1 << 12, TN_F32);
   along_rows("softmax_4096", TN_OP_SOFTMAX, 4096, 4096);
   along_rows("softmax_98304x256", TN_OP_SOFTMAX, 98304, 256);

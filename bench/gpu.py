@@ -73,11 +73,16 @@ def memory(name):
     total = 1
     for length in lengths * (2 if len(lengths) == 1 and "^" not in size else 1):
         total *= length
-    if kind in ("add", "div"):
+    if kind in ("add", "div", "pow", "maximum"):
         x, y, out = numbers(total), numbers(total), numbers(total)
-        function = torch.add if kind == "add" else torch.div
-        return lambda: function(x, y, out=out), 12e-12 * total, "TB/s"
-    if kind in ("relu", "exp", "tanh"):
+        return lambda: getattr(torch, kind)(x, y, out=out), 12e-12 * total, "TB/s"
+    if kind == "gt":
+        x, y, out = numbers(total), numbers(total), torch.empty(total, dtype=torch.bool, device="cuda")
+        return lambda: torch.gt(x, y, out=out), 9e-12 * total, "TB/s"
+    if kind == "program":
+        a, b, c, d, e = (numbers(total) for _ in range(5))
+        return torch.compile(lambda: torch.relu(a * b + c) * d - e), 24e-12 * total, "TB/s"
+    if kind in ("relu", "exp", "tanh", "sqrt", "log", "sigmoid", "erf", "sin"):
         x, out = numbers(total), numbers(total)
         if kind == "relu":
             return lambda: torch.clamp_min(x, 0, out=out), 8e-12 * total, "TB/s"

@@ -126,7 +126,7 @@ static bool is_single(const known *program) {
   switch (program->link[0].op) {
 #define UNARY(ID)  case TN_OP_##ID: return equal(program, &unary);
 #define BINARY(ID) case TN_OP_##ID: return equal(program, &binary);
-    CARD_STRAIGHT_OPERATIONS(UNARY, BINARY, UNARY)
+    CARD_STRAIGHT_OPERATIONS(UNARY, BINARY)
   }
   return false;
 }
@@ -156,33 +156,7 @@ bool tn_card_straight_of(const card_elementwise_arguments *from, card_straight_a
   return ends && find(&w.program, &to->program);
 }
 
-/* Single operations on operands that lie without gaps have kernels of their own. None of these operands is of
- * one element, or it would be a scalar, which a single operation does not have. */
-#define MOST_BLOCKS INT32_MAX   /* of a grid; those kernels do not go round */
-
-static bool is_flat(const card_straight_arguments *a) {
-  bool fits = a->shape.count / (4 * CARD_STRAIGHT_THREADS) < MOST_BLOCKS;
-  return fits && a->program >= CARD_PROGRAMS && a->shape.rank < 2 && a->runs;
-}
-
-/* The kernel, and how many fours a thread of it has. */
-static tn_card_kernel kernel_of(const card_straight_arguments *a, int *fours) {
-  *fours = 1;
-  switch (is_flat(a) ? a->program - CARD_PROGRAMS : -1) {
-#define FLAT(ID) case TN_OP_##ID: return TN_CARD_flat_##ID;
-#define LONG(ID) case TN_OP_##ID: *fours = CARD_LONG_FOURS; return TN_CARD_flat_##ID;
-    CARD_STRAIGHT_OPERATIONS(FLAT, FLAT, LONG)
-    default: return TN_CARD_straight;
-  }
-}
-
 bool tn_card_run_straight(const tn_kernel_call *call, card_straight_arguments *a) {
-  int fours;
-  tn_card_kernel kernel = kernel_of(a, &fours);
-  int64_t blocks = tn_card_parts(a->shape.count, 4 * CARD_STRAIGHT_THREADS * fours);
-  if (kernel == TN_CARD_straight)
-    return tn_card_launch_blocks(call, kernel, blocks, CARD_STRAIGHT_THREADS, &a->start, sizeof *a);
-  a->start = (card_start){ call->queue->fault, call->queue->step };
-  return blocks == 0 ||
-         call->queue->launch(call->queue, kernel, blocks, CARD_STRAIGHT_THREADS, 0, a, sizeof *a);
+  int64_t blocks = tn_card_parts(a->shape.count, 4 * CARD_STRAIGHT_THREADS);
+  return tn_card_launch_blocks(call, TN_CARD_straight, blocks, CARD_STRAIGHT_THREADS, &a->start, sizeof *a);
 }

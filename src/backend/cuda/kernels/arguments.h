@@ -22,6 +22,7 @@
 #define CARD_LANES 16         /* of a sum */
 #define CARD_BLOCK 256        /* threads of a block, at most */
 #define CARD_WIDE 1024        /* of the one block that looks for a fault */
+#define CARD_LONG 0.3         /* nanoseconds on a processor (elementwise.def: COST): what is long, is more */
 #define CARD_SORT_THREADS 512   /* of the one block that sorts */
 #define CARD_OFTEN_THREADS 128  /* of a block of scatter_often */
 
@@ -112,11 +113,9 @@ typedef struct {
 #define CARD_STRAIGHT_NUMBERS 4
 #define CARD_STRAIGHT_STEPS 16
 #define CARD_STRAIGHT_THREADS 128
-#define CARD_LONG_FOURS 2          /* fours that a thread of a LONG operation has; of others, one */
-#define CARD_STRAIGHT_OPERATIONS(UNARY, BINARY, LONG)                                       \
-  UNARY(NEG) UNARY(ABS) UNARY(SQRT) UNARY(EXP) UNARY(RELU)                                  \
-  LONG(LOG) LONG(TANH) LONG(SIGMOID) LONG(ERF)                                              \
-  BINARY(ADD) BINARY(SUB) BINARY(MUL) BINARY(DIV) BINARY(MINIMUM) BINARY(MAXIMUM)
+#define CARD_STRAIGHT_OPERATIONS(UNARY, BINARY)                                                    \
+  UNARY(NEG) UNARY(ABS) UNARY(SQRT) UNARY(EXP) UNARY(LOG) UNARY(TANH) UNARY(SIGMOID) UNARY(RELU)   \
+  UNARY(ERF) BINARY(ADD) BINARY(SUB) BINARY(MUL) BINARY(DIV) BINARY(MINIMUM) BINARY(MAXIMUM)
 typedef enum {
 #define TN_PROGRAM(NAME, LAST, STEPS) CARD_PROGRAM_##NAME,
 #include "backend/cuda/kernels/programs.def"
@@ -138,6 +137,21 @@ typedef struct {
   int32_t operand_count, program;
   int32_t runs;                 /* fours divide a row, and are aligned in every operand */
 } card_straight_arguments;
+
+/* A single operation on f32 without gaps. */
+#define CARD_FLAT_THREADS 128
+#define CARD_FLAT_FOURS(cost) ((cost) > CARD_LONG ? 2 : 1)   /* of a thread, by a column of the table */
+/* SAME: one element for all */
+typedef enum { CARD_FLAT_RUN, CARD_FLAT_SAME, CARD_FLAT_NUMBER } card_flat_kind;
+
+typedef struct {
+  card_start start;
+  int64_t count;
+  char *out;
+  const char *in[2];
+  int32_t kind[2];              /* card_flat_kind; the operand of a unary operation is a run */
+  float number[2];
+} card_flat_arguments;
 
 /* ---- creating ---- */
 typedef struct {

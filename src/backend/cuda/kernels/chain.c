@@ -147,8 +147,6 @@ CARD_INLINE eight fetch(const card_chain_arguments *a, int from, int base, eight
 }
 
 /* ---- steps ---- */
-#define LONG 0.3   /* nanoseconds on a processor: what takes as long is called, not repeated in place */
-
 #define ROW_UNARY(ID)   tn_of_##ID##_f32(x)
 #define ROW_BINARY(ID)  tn_of_##ID##_f32(x, y)
 #define ROW_COMPARE(ID) word_of(tn_of_##ID##_f32(x, y))
@@ -185,7 +183,7 @@ CARD_INLINE eight carry_out(const card_chain_arguments *a, const card_link *link
 #define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \
     TN_IF_REAL_##DTYPES(                                                                                   \
     case TN_OP_##ID:                                                                                       \
-      if ((COST) > LONG) { CALLED(rows_##ID) } else { IN_PLACE(row_##ID(x.of[i], y.of[i])) }               \
+      if ((COST) > CARD_LONG) { CALLED(rows_##ID) } else { IN_PLACE(row_##ID(x.of[i], y.of[i])) }          \
       break;)                                                                                              \
     TN_IF_TRUTH_##DTYPES(                                                                                  \
     case CARD_OF_TRUTHS + TN_OP_##ID:                                                                      \

@@ -1,14 +1,9 @@
-/* backend/cuda/kernels/straight.c: elementwise programs that are known when this is compiled: single
- * operations, and those of programs.def.
+/* backend/cuda/kernels/straight.c: elementwise programs that are known when this is compiled: those of
+ * programs.def, and single operations whose operands do not lie without gaps (those that do: flat.c).
  *
- * Memory bounds them, and it is busiest when many threads wait for it: so a thread has four elements, which
- * are one load of each operand, few registers, and ends when they are written. A multiprocessor that begins
- * new blocks all the time is up to a tenth faster than one whose threads go round (bench/gpu_stream.cu).
- *
- * Operands are f32 or i32, contiguous in the last axis or constant along it. Where rows do not allow one load
- * of four (card_straight_arguments: runs), each element is found by itself, and some may be in the next row.
- * Operands of single operations that lie without gaps (flat) have kernels of their own, which find them with
- * fewer instructions. */
+ * Operands are f32 or i32, contiguous in the last axis or constant along it. A thread has four elements,
+ * which are one load of each operand where rows allow it (card_straight_arguments: runs); else each is found
+ * by itself, and some may be in the next row. All steps are in registers. */
 #include "backend/cuda/kernels/view.h"
 #include "op/element.h"
 
@@ -108,7 +103,7 @@ CARD_INLINE four compute(const card_straight_arguments *a, const four *in, const
 #define TN_PROGRAM(NAME, LAST, STEPS) \
   case CARD_PROGRAM_##NAME: EACH({ STEPS out.of[i] = V(LAST); }) break;
 #include "backend/cuda/kernels/programs.def"
-    CARD_STRAIGHT_OPERATIONS(ONE_UNARY, ONE_BINARY, ONE_UNARY)
+    CARD_STRAIGHT_OPERATIONS(ONE_UNARY, ONE_BINARY)
     default: break;
   }
   return out;
@@ -131,71 +126,3 @@ CARD_KERNEL_LATE(straight, card_straight_arguments) {
     store(&a->out, at, a->width, compute(a, in, scalar));
   }
 }
-
-/* ---- single operations on operands that lie flat ---- */
-/* `whole`: four elements are there. */
-CARD_INLINE four read_flat(const char *data, int64_t n, int64_t count, bool whole) {
-  if (whole || n + 4 <= count) return read_run(data + 4 * n);
-  four x = { { 0 } };
-  CARD_UNROLL
-  for (int i = 0; i < 3; i++)
-    if (n + i < count) x.of[i] = *(const float *)(const void *)(data + 4 * (n + i));
-  return x;
-}
-
-CARD_INLINE void give_flat(char *data, int64_t n, int64_t count, bool whole, four x) {
-  if (whole || n + 4 <= count) {
-    *(card_run *)(void *)(data + 4 * n) = (card_run){ x.of[0], x.of[1], x.of[2], x.of[3] };
-    return;
-  }
-  CARD_UNROLL
-  for (int i = 0; i < 3; i++)
-    if (n + i < count) *(float *)(void *)(data + 4 * (n + i)) = x.of[i];
-}
-
-/* Whether an operation gives NaNs that are not canonical: a column of the table. */
-#define IF_CANONICAL 0
-#define IF_LOOSE 1
-#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, ...) \
-  ID##_IS_LOOSE = IF_##NANS,
-enum {
-#include "op/elementwise.def"
-};
-
-#if defined(__NVPTX__)
-#define BOUNDS(ID) __asm__("// bounds card_kernel_flat_" #ID " 128 16");
-CARD_STRAIGHT_OPERATIONS(BOUNDS, BOUNDS, BOUNDS)
-#endif
-
-/* Block b has the b-th CARD_STRAIGHT_THREADS * FOURS fours; a thread's own are as far apart as the block has
- * threads. There are blocks for all. */
-#define FLAT(ID, OPERANDS, FOURS, RESULT)                                                              \
-  CARD_INLINE void part_##ID(const card_straight_arguments *a, int64_t first, bool whole) {            \
-    int64_t n = first + card_thread() * 4, count = a->shape.count;                                     \
-    four x[FOURS][OPERANDS];                                                                           \
-    CARD_UNROLL                                                                                        \
-    for (int f = 0; f < FOURS; f++) {                                                                  \
-      CARD_UNROLL                                                                                      \
-      for (int k = 0; k < OPERANDS; k++)                                                               \
-        x[f][k] = read_flat(a->in[k].data, n + f * 4 * CARD_STRAIGHT_THREADS, count, whole);           \
-    }                                                                                                  \
-    if (card_has_failed(a->start.fault)) return;                                                       \
-    CARD_UNROLL                                                                                        \
-    for (int f = 0; f < FOURS; f++) {                                                                  \
-      CARD_UNROLL                                                                                      \
-      for (int i = 0; i < 4; i++) {                                                                    \
-        float result = RESULT;                                                                         \
-        x[f][0].of[i] = ID##_IS_LOOSE ? tn_canonical_f32(result) : result;                             \
-      }                                                                                                \
-      give_flat(a->out.data, n + f * 4 * CARD_STRAIGHT_THREADS, count, whole, x[f][0]);                \
-    }                                                                                                  \
-  }                                                                                                    \
-  CARD_KERNEL_LATE(flat_##ID, card_straight_arguments) {                                               \
-    const int64_t part = 4 * CARD_STRAIGHT_THREADS * FOURS, first = card_block() * part;               \
-    if (first + part <= a->shape.count) part_##ID(a, first, true);                                     \
-    else part_##ID(a, first, false);                                                                   \
-  }
-#define UNARY(ID)  FLAT(ID, 1, 1, tn_of_##ID##_f32(x[f][0].of[i]))
-#define BINARY(ID) FLAT(ID, 2, 1, tn_of_##ID##_f32(x[f][0].of[i], x[f][1].of[i]))
-#define LONG(ID)   FLAT(ID, 1, CARD_LONG_FOURS, tn_of_##ID##_f32(x[f][0].of[i]))
-CARD_STRAIGHT_OPERATIONS(UNARY, BINARY, LONG)

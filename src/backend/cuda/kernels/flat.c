@@ -1,0 +1,112 @@
+/* backend/cuda/kernels/flat.c: each operation of the elementwise table on f32 that lie without gaps.
+ *
+ * Memory bounds them, and it is busiest when many threads wait for it. So a thread has four elements, one
+ * load of each operand, in few registers, and ends when they are written: a multiprocessor that begins new
+ * blocks all the time is up to a tenth faster than one whose threads go round (bench/gpu_stream.cu), and one
+ * kernel for each operation faster than a choice inside. Threads of long operations have twice as many
+ * elements, so that the second four are on their way meanwhile. */
+#include "backend/cuda/kernels/words.h"
+#include "op/element.h"
+
+typedef struct {
+  float of[4];
+} four;
+
+/* ---- operands ---- */
+/* Four floats from number n on, of `count`. `whole`: they are all there. */
+CARD_INLINE four read_run(const char *data, int64_t n, int64_t count, bool whole) {
+  if (whole || n + 4 <= count) {
+    card_run run = *(const card_run *)(const void *)(data + 4 * n);
+    return (four){ { run[0], run[1], run[2], run[3] } };
+  }
+  four x = { { 0 } };
+  CARD_UNROLL
+  for (int i = 0; i < 3; i++)
+    if (n + i < count) x.of[i] = *(const float *)(const void *)(data + 4 * (n + i));
+  return x;
+}
+
+/* The k-th of two operands. */
+CARD_INLINE four read_any(const card_flat_arguments *a, int k, int64_t n, bool whole) {
+  if (a->kind[k] == CARD_FLAT_RUN) return read_run(a->in[k], n, a->count, whole);
+  float same = a->number[k];
+  if (a->kind[k] == CARD_FLAT_SAME) same = *(const float *)(const void *)a->in[k];
+  return (four){ { same, same, same, same } };
+}
+
+CARD_INLINE void give_numbers(char *data, int64_t n, int64_t count, bool whole, four x) {
+  if (whole || n + 4 <= count) {
+    *(card_run *)(void *)(data + 4 * n) = (card_run){ x.of[0], x.of[1], x.of[2], x.of[3] };
+    return;
+  }
+  CARD_UNROLL
+  for (int i = 0; i < 3; i++)
+    if (n + i < count) *(float *)(void *)(data + 4 * (n + i)) = x.of[i];
+}
+
+/* Those that are not 0 as truths, of one byte each. */
+CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool whole, four x) {
+  if (whole || n + 4 <= count) {
+    uint32_t all = 0;
+    CARD_UNROLL
+    for (int i = 0; i < 4; i++) all |= (uint32_t)(x.of[i] != 0) << 8 * i;
+    *(uint32_t *)(void *)(data + n) = all;
+    return;
+  }
+  CARD_UNROLL
+  for (int i = 0; i < 3; i++)
+    if (n + i < count) data[n + i] = x.of[i] != 0;
+}
+
+/* ---- a kernel for each row ---- */
+#define READ_UNARY(a, n, whole)   { read_run((a)->in[0], n, (a)->count, whole), { { 0 } } }
+#define READ_BINARY(a, n, whole)  { read_any(a, 0, n, whole), read_any(a, 1, n, whole) }
+#define READ_COMPARE(a, n, whole) READ_BINARY(a, n, whole)
+#define OF_UNARY(ID, x, y)        tn_of_##ID##_f32(x)
+#define OF_BINARY(ID, x, y)       tn_of_##ID##_f32(x, y)
+#define OF_COMPARE(ID, x, y)      (tn_of_##ID##_f32(x, y) ? 1.0f : 0.0f)
+#define GIVE_UNARY                give_numbers
+#define GIVE_BINARY               give_numbers
+#define GIVE_COMPARE              give_truths
+#define STORED_CANONICAL(x)       (x)
+#define STORED_LOOSE(x)           tn_canonical_f32(x)
+
+/* As many threads as a multiprocessor holds, or half of them where that takes too many registers. */
+#define BLOCKS_LINK   "16"
+#define BLOCKS_BLOCKS "16"
+#define BLOCKS_STEP   "8"
+#if defined(__NVPTX__)
+#define BOUNDS(ID, HOW) __asm__("// bounds card_kernel_flat_" #ID " 128 " BLOCKS_##HOW);
+#else
+#define BOUNDS(ID, HOW)
+#endif
+
+/* Block b has the b-th CARD_FLAT_THREADS * FOURS fours; a thread's own are as far apart as the block has
+ * threads. There are blocks for all. The fault is looked at while elements are on their way. */
+#define FLAT(ID, KIND, HOW, NANS, FOURS)                                                                 \
+  BOUNDS(ID, HOW)                                                                                        \
+  CARD_INLINE void part_##ID(const card_flat_arguments *a, int64_t first, bool whole) {                  \
+    four x[2][2];                                                                                        \
+    CARD_UNROLL                                                                                          \
+    for (int f = 0; f < FOURS; f++) {                                                                    \
+      int64_t n = first + 4 * (f * CARD_FLAT_THREADS + card_thread());                                   \
+      four both[2] = READ_##KIND(a, n, whole);                                                           \
+      x[f][0] = both[0], x[f][1] = both[1];                                                              \
+    }                                                                                                    \
+    if (card_has_failed(a->start.fault)) return;                                                         \
+    CARD_UNROLL                                                                                          \
+    for (int f = 0; f < FOURS; f++) {                                                                    \
+      CARD_UNROLL                                                                                        \
+      for (int i = 0; i < 4; i++)                                                                        \
+        x[f][0].of[i] = STORED_##NANS(OF_##KIND(ID, x[f][0].of[i], x[f][1].of[i]));                      \
+      GIVE_##KIND(a->out, first + 4 * (f * CARD_FLAT_THREADS + card_thread()), a->count, whole, x[f][0]); \
+    }                                                                                                    \
+  }                                                                                                      \
+  CARD_KERNEL_LATE(flat_##ID, card_flat_arguments) {                                                     \
+    const int64_t part = 4 * CARD_FLAT_THREADS * FOURS, first = card_block() * part;                     \
+    if (first + part <= a->count) part_##ID(a, first, true);                                             \
+    else part_##ID(a, first, false);                                                                     \
+  }
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \
+  TN_IF_REAL_##DTYPES(FLAT(ID, KIND, HOW, NANS, CARD_FLAT_FOURS(COST)))
+#include "op/elementwise.def"
