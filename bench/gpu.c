@@ -232,23 +232,35 @@ static void elementwise(const char *name, tn_op op, int count, int64_t elements,
   measure(&w);
 }
 
-/* relu(a b + c) d - e: a program that has no code of its own. */
-static void program(const char *name, int64_t elements) {
+static void program(const char *name, int operands, int count, const tn_fused_step *steps) {
   if (!wanted(name)) return;
-  tn_fused *steps = calloc(1, tn_fused_bytes(5));
-  if (!steps) return;
-  steps->operand_count = 5, steps->step_count = 5;
-  for (int k = 0; k < 5; k++) steps->operand_dtype[k] = TN_F32;
-  const tn_op ops[] = { TN_OP_MUL, TN_OP_ADD, TN_OP_RELU, TN_OP_MUL, TN_OP_SUB };
-  const uint8_t in[][2] = { { 0, 1 }, { 5, 2 }, { 6, 0 }, { 7, 3 }, { 8, 4 } };
-  for (int s = 0; s < 5; s++)
-    steps->step[s] = (tn_fused_step){ .op = ops[s], .dtype = TN_F32, .in = { in[s][0], in[s][1] } };
+  const int64_t elements = (int64_t)1 << 27;
+  tn_fused *made = calloc(1, tn_fused_bytes(count));
+  if (!made) return;
+  made->operand_count = operands, made->step_count = count;
+  memcpy(made->step, steps, (size_t)count * sizeof *steps);
   tn_shape shape = tn_shape_make(1, elements);
-  workload w = { .name = name, .op = TN_OP_FUSED, .count = 5, .attrs = { .program = steps } };
-  for (int k = 0; k < 5; k++) w.in[k] = operand_of(shape, TN_F32, 0);
+  workload w = { .name = name, .op = TN_OP_FUSED, .count = operands, .attrs = { .program = made } };
+  for (int k = 0; k < operands; k++) {
+    made->operand_dtype[k] = TN_F32;
+    w.in[k] = operand_of(shape, TN_F32, 0);
+  }
   w.out = operand_of(shape, TN_F32, 0);
   measure(&w);
-  free(steps);
+  free(made);
+}
+
+/* One operation with a constant; relu(a b + c) d - e, which has no code of its own. */
+static void programs(void) {
+  const tn_fused_step half[] = { { .op = TN_OP_FILL, .dtype = TN_F32, .number = 0.5 },
+                                 { .op = TN_OP_MUL, .dtype = TN_F32, .in = { 0, 1 } } };
+  const tn_fused_step five[] = { { .op = TN_OP_MUL, .dtype = TN_F32, .in = { 0, 1 } },
+                                 { .op = TN_OP_ADD, .dtype = TN_F32, .in = { 5, 2 } },
+                                 { .op = TN_OP_RELU, .dtype = TN_F32, .in = { 6 } },
+                                 { .op = TN_OP_MUL, .dtype = TN_F32, .in = { 7, 3 } },
+                                 { .op = TN_OP_SUB, .dtype = TN_F32, .in = { 8, 4 } } };
+  program("half_2^27", 1, 2, half);
+  program("program_2^27", 5, 5, five);
 }
 
 static void along_rows(const char *name, tn_op op, int64_t rows, int64_t length) {
@@ -372,7 +384,7 @@ static void others(void) {
   elementwise("pow_2^27", TN_OP_POW, 2, (int64_t)1 << 27, TN_F32);
   elementwise("maximum_2^27", TN_OP_MAXIMUM, 2, (int64_t)1 << 27, TN_F32);
   elementwise("gt_2^27", TN_OP_GT, 2, (int64_t)1 << 27, TN_BOOL);
-  program("program_2^27", (int64_t)1 << 27);
+  programs();
   elementwise("add_2^12", TN_OP_ADD, 2, (int64_t)1 << 12, TN_F32);
   along_rows("softmax_4096", TN_OP_SOFTMAX, 4096, 4096);
   along_rows("softmax_98304x256", TN_OP_SOFTMAX, 98304, 256);

@@ -79,6 +79,9 @@ def memory(name):
     if kind == "gt":
         x, y, out = numbers(total), numbers(total), torch.empty(total, dtype=torch.bool, device="cuda")
         return lambda: torch.gt(x, y, out=out), 9e-12 * total, "TB/s"
+    if kind == "half":
+        x, out = numbers(total), numbers(total)
+        return lambda: torch.mul(x, 0.5, out=out), 8e-12 * total, "TB/s"
     if kind == "program":
         a, b, c, d, e = (numbers(total) for _ in range(5))
         return torch.compile(lambda: torch.relu(a * b + c) * d - e), 24e-12 * total, "TB/s"

@@ -58,7 +58,11 @@ static inline double tn_rem_f64(double x, double y) { return fmod(x, y); }
   static inline bool tn_and_##of(bool x, bool y) { return x && y; }                             \
   static inline bool tn_or_##of(bool x, bool y) { return x || y; }                              \
   static inline bool tn_not_##of(bool x) { return !x; }                                         \
-  static inline type tn_select_##of(bool c, type x, type y) { return c ? x : y; }               \
+  static inline type tn_select_##of(bool c, type x, type y) { return c ? x : y; }
+TN_REAL_WORDS(float, f32)
+TN_REAL_WORDS(double, f64)
+
+#define TN_EXTREMES(type, of)                                                                   \
   static inline type tn_minimum_##of(type x, type y) {                                          \
     type least = x < y || (x == y && signbit(x)) ? x : y;                                       \
     return x == x && y == y ? least : tn_nan_##of();                                            \
@@ -67,8 +71,13 @@ static inline double tn_rem_f64(double x, double y) { return fmod(x, y); }
     type most = x > y || (x == y && signbit(y)) ? x : y;                                        \
     return x == x && y == y ? most : tn_nan_##of();                                             \
   }
-TN_REAL_WORDS(float, f32)
-TN_REAL_WORDS(double, f64)
+TN_EXTREMES(double, f64)
+#if defined(__NVPTX__)   /* an instruction, with a NaN of its own */
+static inline float tn_minimum_f32(float x, float y) { return tn_canonical_f32(__nvvm_fmin_nan_f(x, y)); }
+static inline float tn_maximum_f32(float x, float y) { return tn_canonical_f32(__nvvm_fmax_nan_f(x, y)); }
+#else
+TN_EXTREMES(float, f32)
+#endif
 
 /* -1 is a special case because the least integer divided by it does not fit: it wraps to itself. */
 #define TN_WHOLE_WORDS(type, unsigned_type, of)                                                 \

@@ -61,9 +61,10 @@ bool tn_card_flat_of(const card_elementwise_arguments *program, card_flat_argume
   int arity = tn_fused_step_arity((tn_op)last->op);
   for (int k = 0; k < arity; k++)
     if (!take(program, last->in[k], to, k)) return false;
+  to->runs = to->kind[0] == CARD_FLAT_RUN && (arity == 1 || to->kind[1] == CARD_FLAT_RUN);
   *kernel = known->kernel;
   *blocks = tn_card_parts(to->count, 4 * CARD_FLAT_THREADS * known->fours);
-  return *blocks <= MOST_BLOCKS && (arity == 2 || to->kind[0] == CARD_FLAT_RUN);
+  return *blocks <= MOST_BLOCKS && (arity == 2 || to->runs);
 }
 
 bool tn_card_run_flat(const tn_kernel_call *call, card_flat_arguments *a, tn_card_kernel kernel,

@@ -149,7 +149,8 @@ typedef struct {
   int64_t count;
   char *out;
   const char *in[2];
-  int32_t kind[2];              /* card_flat_kind; the operand of a unary operation is a run */
+  int32_t kind[2];              /* card_flat_kind */
+  int32_t runs;                 /* all operands are; that of a unary operation always is */
   float number[2];
 } card_flat_arguments;
 

@@ -13,11 +13,11 @@ typedef struct {
 } four;
 
 /* ---- operands ---- */
-/* Four floats from number n on, of `count`. `whole`: they are all there. */
-CARD_INLINE four read_run(const char *data, int64_t n, int64_t count, bool whole) {
-  if (whole || n + 4 <= count) {
+/* Four floats from number n on, of `count`. `plain`: they are all there. */
+CARD_INLINE four read_run(const char *data, int64_t n, int64_t count, bool plain) {
+  if (plain || n + 4 <= count) {
     card_run run = *(const card_run *)(const void *)(data + 4 * n);
-    return (four){ { run[0], run[1], run[2], run[3] } };
+    return (four){ { card_here(run[0]), card_here(run[1]), card_here(run[2]), card_here(run[3]) } };
   }
   four x = { { 0 } };
   CARD_UNROLL
@@ -26,16 +26,16 @@ CARD_INLINE four read_run(const char *data, int64_t n, int64_t count, bool whole
   return x;
 }
 
-/* The k-th of two operands. */
-CARD_INLINE four read_any(const card_flat_arguments *a, int k, int64_t n, bool whole) {
-  if (a->kind[k] == CARD_FLAT_RUN) return read_run(a->in[k], n, a->count, whole);
-  float same = a->number[k];
+/* The k-th of two operands. `plain`: and it is a run. */
+CARD_INLINE four read_any(const card_flat_arguments *a, int k, int64_t n, bool plain) {
+  if (plain || a->kind[k] == CARD_FLAT_RUN) return read_run(a->in[k], n, a->count, plain);
+  float same = card_here(a->number[k]);
   if (a->kind[k] == CARD_FLAT_SAME) same = *(const float *)(const void *)a->in[k];
   return (four){ { same, same, same, same } };
 }
 
-CARD_INLINE void give_numbers(char *data, int64_t n, int64_t count, bool whole, four x) {
-  if (whole || n + 4 <= count) {
+CARD_INLINE void give_numbers(char *data, int64_t n, int64_t count, bool plain, four x) {
+  if (plain || n + 4 <= count) {
     *(card_run *)(void *)(data + 4 * n) = (card_run){ x.of[0], x.of[1], x.of[2], x.of[3] };
     return;
   }
@@ -45,8 +45,8 @@ CARD_INLINE void give_numbers(char *data, int64_t n, int64_t count, bool whole, 
 }
 
 /* Those that are not 0 as truths, of one byte each. */
-CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool whole, four x) {
-  if (whole || n + 4 <= count) {
+CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool plain, four x) {
+  if (plain || n + 4 <= count) {
     uint32_t all = 0;
     CARD_UNROLL
     for (int i = 0; i < 4; i++) all |= (uint32_t)(x.of[i] != 0) << 8 * i;
@@ -59,9 +59,9 @@ CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool whole, f
 }
 
 /* ---- a kernel for each row ---- */
-#define READ_UNARY(a, n, whole)   { read_run((a)->in[0], n, (a)->count, whole), { { 0 } } }
-#define READ_BINARY(a, n, whole)  { read_any(a, 0, n, whole), read_any(a, 1, n, whole) }
-#define READ_COMPARE(a, n, whole) READ_BINARY(a, n, whole)
+#define READ_UNARY(a, n, plain)   { read_run((a)->in[0], n, (a)->count, plain), { { 0 } } }
+#define READ_BINARY(a, n, plain)  { read_any(a, 0, n, plain), read_any(a, 1, n, plain) }
+#define READ_COMPARE(a, n, plain) READ_BINARY(a, n, plain)
 #define OF_UNARY(ID, x, y)        tn_of_##ID##_f32(x)
 #define OF_BINARY(ID, x, y)       tn_of_##ID##_f32(x, y)
 #define OF_COMPARE(ID, x, y)      (tn_of_##ID##_f32(x, y) ? 1.0f : 0.0f)
@@ -82,15 +82,16 @@ CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool whole, f
 #endif
 
 /* Block b has the b-th CARD_FLAT_THREADS * FOURS fours; a thread's own are as far apart as the block has
- * threads. There are blocks for all. The fault is looked at while elements are on their way. */
+ * threads. There are blocks for all. The fault is looked at while elements are on their way. The plain way
+ * has no question between the loads. */
 #define FLAT(ID, KIND, HOW, NANS, FOURS)                                                                 \
   BOUNDS(ID, HOW)                                                                                        \
-  CARD_INLINE void part_##ID(const card_flat_arguments *a, int64_t first, bool whole) {                  \
+  CARD_INLINE void part_##ID(const card_flat_arguments *a, int64_t first, bool plain) {                  \
     four x[2][2];                                                                                        \
     CARD_UNROLL                                                                                          \
     for (int f = 0; f < FOURS; f++) {                                                                    \
       int64_t n = first + 4 * (f * CARD_FLAT_THREADS + card_thread());                                   \
-      four both[2] = READ_##KIND(a, n, whole);                                                           \
+      four both[2] = READ_##KIND(a, n, plain);                                                           \
       x[f][0] = both[0], x[f][1] = both[1];                                                              \
     }                                                                                                    \
     if (card_has_failed(a->start.fault)) return;                                                         \
@@ -99,12 +100,12 @@ CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool whole, f
       CARD_UNROLL                                                                                        \
       for (int i = 0; i < 4; i++)                                                                        \
         x[f][0].of[i] = STORED_##NANS(OF_##KIND(ID, x[f][0].of[i], x[f][1].of[i]));                      \
-      GIVE_##KIND(a->out, first + 4 * (f * CARD_FLAT_THREADS + card_thread()), a->count, whole, x[f][0]); \
+      GIVE_##KIND(a->out, first + 4 * (f * CARD_FLAT_THREADS + card_thread()), a->count, plain, x[f][0]); \
     }                                                                                                    \
   }                                                                                                      \
   CARD_KERNEL_LATE(flat_##ID, card_flat_arguments) {                                                     \
     const int64_t part = 4 * CARD_FLAT_THREADS * FOURS, first = card_block() * part;                     \
-    if (first + part <= a->count) part_##ID(a, first, true);                                             \
+    if (first + part <= a->count && a->runs) part_##ID(a, first, true);                                  \
     else part_##ID(a, first, false);                                                                     \
   }
 #define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \

@@ -44,7 +44,7 @@ CARD_INLINE char *at_place(const card_straight_operand *x, const place *at) {
 
 CARD_INLINE four read_run(const char *from) {
   card_run run = *(const card_run *)(const void *)from;
-  return (four){ { run[0], run[1], run[2], run[3] } };
+  return (four){ { card_here(run[0]), card_here(run[1]), card_here(run[2]), card_here(run[3]) } };
 }
 
 CARD_INLINE void give_run(char *to, four x) {

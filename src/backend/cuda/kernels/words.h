@@ -45,6 +45,11 @@ static inline int card_anew(int x) {
   __asm__ volatile("" : "+r"(x));
   return x;
 }
+/* x, which is read here: the compiler does not put off its load until x is needed. */
+static inline float card_here(float x) {
+  __asm__ volatile("" : "+f"(x));
+  return x;
+}
 #define CARD_ROLLED _Pragma("nounroll")
 /* *sum += x y, after those that stand before it: the compiler keeps their order. */
 static inline void card_fma_in_turn(float x, float y, float *sum) {
@@ -96,6 +101,7 @@ static inline void card_copies_end(void) { __nvvm_cp_async_commit_group(); }
 #define CARD_INLINE static inline
 #define CARD_UNROLL
 static inline int card_anew(int x) { return x; }
+static inline float card_here(float x) { return x; }
 #define CARD_ROLLED
 #define card_fma_in_turn(x, y, sum) (*(sum) = tn_fma_f32(x, y, *(sum)))
 
