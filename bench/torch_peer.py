@@ -124,7 +124,7 @@ class Block(torch.nn.Module):
         if self.fused:
             y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         else:
-            later = torch.ones(tokens, tokens, dtype=torch.bool).triu(1)
+            later = torch.ones(tokens, tokens, dtype=torch.bool, device=h.device).triu(1)
             scores = q @ k.transpose(2, 3) * q.shape[-1] ** -0.5
             y = torch.softmax(scores.masked_fill(later, float("-inf")), -1) @ v
         return self.out(y.transpose(1, 2).reshape(batch, tokens, width))

@@ -90,21 +90,25 @@ static inline VF vf_log(VF x) {
   return vf_select(vf_ge(x, K(0.0f)), result, K(tn_nan_f32()));
 }
 
-/* z / d of tanh. TANH_GUESS(d) is within two units in the last place of 1 / d. It is for GPUs, whose division
- * is twice as long and has a branch. Not every quotient is the division's, but tanh of every x is the same
- * (tests/unit/tanh_quotient.c). */
+/* z / d of tanh, 1 / d of sigmoid. RECIPROCAL_GUESS(d) is within two units in the last place of 1 / d, or 0
+ * where that is denormal. It is for GPUs, whose division is twice as long and has a branch. Not every
+ * quotient is the division's, but tanh and sigmoid of every x are (tests/unit/guessed_quotients.c). */
 #if defined(__NVPTX__)
-#define TANH_GUESS(d) __nvvm_rcp_approx_ftz_f(d)
+#define RECIPROCAL_GUESS(d) __nvvm_rcp_approx_ftz_f(d)
 #endif
-#if defined(TANH_GUESS)
+#if defined(RECIPROCAL_GUESS)
+static inline VF near_reciprocal(VF d) {
+  VF guess = RECIPROCAL_GUESS(d);
+  return vf_fma(guess, vf_fnma(guess, d, K(1.0f)), guess);
+}
 static inline VF tanh_quotient(VF z, VF d) {
-  VF guess = TANH_GUESS(d);
-  VF inverse = vf_fma(guess, vf_fnma(guess, d, K(1.0f)), guess);
-  VF q = z * inverse;
+  VF inverse = near_reciprocal(d), q = z * inverse;
   return vf_fma(vf_fnma(q, d, z), inverse, q);
 }
+static inline VF sigmoid_quotient(VF one, VF d) { return one * near_reciprocal(d); }
 #else
 static inline VF tanh_quotient(VF z, VF d) { return z / d; }
+static inline VF sigmoid_quotient(VF one, VF d) { return one / d; }
 #endif
 
 /* tanh |x| = c - c (c*c / d), c = min(|x|, 1). Up to 1, d = b(x*x), a function as good as straight; from 1
@@ -146,7 +150,7 @@ static inline VF vf_sigmoid(VF x) {
   VF e_low = vf_fma(rise, p, u - e);
   VF d = e + one;
   VF d_low = ((e - d) + one) + e_low;
-  VF q = one / d;
+  VF q = sigmoid_quotient(one, d);
   VF rest = vf_fnma(q, d_low, vf_fnma(q, d, one));
   VF s = vf_fma(rest, q * K(0x1p24f), q);
   VF result = vf_select(vf_lt(x, K(0.0f)), s, K(1.0f) - s);

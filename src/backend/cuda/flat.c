@@ -14,7 +14,8 @@ typedef struct {
 #define RESULT_UNARY   TN_F32
 #define RESULT_BINARY  TN_F32
 #define RESULT_COMPARE TN_BOOL
-#define FLAT(ID, KIND, COST) [TN_OP_##ID] = { true, TN_CARD_flat_##ID, CARD_FLAT_FOURS(COST), RESULT_##KIND },
+#define FLAT(ID, KIND, COST) \
+  [TN_OP_##ID] = { true, TN_CARD_flat_##ID, CARD_FLAT_FOURS(TN_OP_##ID, COST), RESULT_##KIND },
 #define FLAT_FLOATS(...)  FLAT(__VA_ARGS__)
 #define FLAT_NUMBERS(...) FLAT(__VA_ARGS__)
 #define FLAT_PLAIN(...)   FLAT(__VA_ARGS__)

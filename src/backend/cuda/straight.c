@@ -55,6 +55,7 @@ static bool lies_well(const card_shape *shape, const card_operand *x, card_strai
                                   .column = last >= 0 ? x->stride[last] : 4 };
   bool aligned = (uintptr_t)x->data % 16 == 0 && out->row % 16 == 0;
   to->runs = to->runs && (out->column == 0 || aligned);
+  to->some_same = to->some_same || out->column == 0;
   return out->column == 4 || out->column == 0;
 }
 

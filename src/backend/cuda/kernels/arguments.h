@@ -136,11 +136,13 @@ typedef struct {
   float number[CARD_STRAIGHT_NUMBERS];
   int32_t operand_count, program;
   int32_t runs;                 /* fours divide a row, and are aligned in every operand */
+  int32_t some_same;            /* an operand is constant along rows */
 } card_straight_arguments;
 
 /* A single operation on f32 without gaps. */
 #define CARD_FLAT_THREADS 128
-#define CARD_FLAT_FOURS(cost) ((cost) > CARD_LONG ? 2 : 1)   /* of a thread, by a column of the table */
+/* Fours of a thread: two where an operation is long, or waits at a branch of its own for each element. */
+#define CARD_FLAT_FOURS(op, cost) ((cost) > CARD_LONG || (op) == TN_OP_SQRT ? 2 : 1)
 /* SAME: one element for all */
 typedef enum { CARD_FLAT_RUN, CARD_FLAT_SAME, CARD_FLAT_NUMBER } card_flat_kind;
 

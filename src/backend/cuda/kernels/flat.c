@@ -109,5 +109,5 @@ CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool plain, f
     else part_##ID(a, first, false);                                                                     \
   }
 #define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \
-  TN_IF_REAL_##DTYPES(FLAT(ID, KIND, HOW, NANS, CARD_FLAT_FOURS(COST)))
+  TN_IF_REAL_##DTYPES(FLAT(ID, KIND, HOW, NANS, CARD_FLAT_FOURS(TN_OP_##ID, COST)))
 #include "op/elementwise.def"

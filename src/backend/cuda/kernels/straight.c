@@ -118,9 +118,13 @@ CARD_KERNEL_LATE(straight, card_straight_arguments) {
   CARD_ROLLED
   for (int64_t n = card_number() * 4; n < a->shape.count; n += card_numbers() * 4) {
     place at = place_of(a, n);
+    bool plain = at.run && !a->some_same;
     four in[CARD_STRAIGHT_OPERANDS] = { { { 0 } } };
     CARD_UNROLL
-    for (int k = 0; k < CARD_STRAIGHT_OPERANDS; k++)
+    for (int k = 0; k < CARD_STRAIGHT_OPERANDS && plain; k++)   /* no question between the loads but one */
+      if (k < a->operand_count) in[k] = read_run(at_place(&a->in[k], &at));
+    CARD_UNROLL
+    for (int k = 0; k < CARD_STRAIGHT_OPERANDS && !plain; k++)
       if (k < a->operand_count) in[k] = load(&a->in[k], at, a->width);
     if (card_has_failed(a->start.fault)) return;
     store(&a->out, at, a->width, compute(a, in, scalar));
