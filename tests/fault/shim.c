@@ -34,7 +34,7 @@ static struct {
   bool ours[1024];   /* descriptors of the folder and of files below it */
 } shim = { .fail_kind = -1 };
 
-#define REAL(name, type) type name = (type)(uintptr_t)dlsym(RTLD_NEXT, #name + sizeof "real_" - 1)
+#define REAL(name, type) type name = (type)(uintptr_t)dlsym(RTLD_NEXT, &#name[sizeof "real_" - 1])
 
 static void prepare(void) {
   static const char *const names[KINDS] = { "open", "write", "sync", "rename", "cut" };
