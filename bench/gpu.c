@@ -371,19 +371,22 @@ static void products(void) {
 }
 
 static void others(void) {
-  elementwise("add_2^27", TN_OP_ADD, 2, (int64_t)1 << 27, TN_F32);
-  elementwise("relu_2^27", TN_OP_RELU, 1, (int64_t)1 << 27, TN_F32);
-  elementwise("exp_2^27", TN_OP_EXP, 1, (int64_t)1 << 27, TN_F32);
-  elementwise("tanh_2^27", TN_OP_TANH, 1, (int64_t)1 << 27, TN_F32);
-  elementwise("div_2^27", TN_OP_DIV, 2, (int64_t)1 << 27, TN_F32);
-  elementwise("sqrt_2^27", TN_OP_SQRT, 1, (int64_t)1 << 27, TN_F32);
-  elementwise("log_2^27", TN_OP_LOG, 1, (int64_t)1 << 27, TN_F32);
-  elementwise("sigmoid_2^27", TN_OP_SIGMOID, 1, (int64_t)1 << 27, TN_F32);
-  elementwise("erf_2^27", TN_OP_ERF, 1, (int64_t)1 << 27, TN_F32);
-  elementwise("sin_2^27", TN_OP_SIN, 1, (int64_t)1 << 27, TN_F32);
-  elementwise("pow_2^27", TN_OP_POW, 2, (int64_t)1 << 27, TN_F32);
-  elementwise("maximum_2^27", TN_OP_MAXIMUM, 2, (int64_t)1 << 27, TN_F32);
-  elementwise("gt_2^27", TN_OP_GT, 2, (int64_t)1 << 27, TN_BOOL);
+  static const struct {
+    const char *name;
+    tn_op op;
+    int operands;
+    tn_dtype result;
+  } elements[] = {
+    { "add_2^27", TN_OP_ADD, 2, TN_F32 },         { "relu_2^27", TN_OP_RELU, 1, TN_F32 },
+    { "exp_2^27", TN_OP_EXP, 1, TN_F32 },         { "tanh_2^27", TN_OP_TANH, 1, TN_F32 },
+    { "div_2^27", TN_OP_DIV, 2, TN_F32 },         { "sqrt_2^27", TN_OP_SQRT, 1, TN_F32 },
+    { "log_2^27", TN_OP_LOG, 1, TN_F32 },         { "sigmoid_2^27", TN_OP_SIGMOID, 1, TN_F32 },
+    { "erf_2^27", TN_OP_ERF, 1, TN_F32 },         { "sin_2^27", TN_OP_SIN, 1, TN_F32 },
+    { "pow_2^27", TN_OP_POW, 2, TN_F32 },         { "gt_2^27", TN_OP_GT, 2, TN_BOOL },
+    { "maximum_2^27", TN_OP_MAXIMUM, 2, TN_F32 },
+  };
+  for (size_t k = 0; k < sizeof elements / sizeof *elements; k++)
+    elementwise(elements[k].name, elements[k].op, elements[k].operands, (int64_t)1 << 27, elements[k].result);
   programs();
   elementwise("add_2^12", TN_OP_ADD, 2, (int64_t)1 << 12, TN_F32);
   along_rows("softmax_4096", TN_OP_SOFTMAX, 4096, 4096);
