@@ -292,6 +292,7 @@ static bool launch(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, 
   if (room < 0 || room > TN_CARD_ROOM) give_up("too much shared memory");
   if (thread_count % CARD_WARP || thread_count > THREAD_LIMIT) give_up("no whole warps");
   if (queue->fault->kind) return true;
+  ((emulated_card *)queue)->launches[kernel]++;
   for (int t = 0; t < thread_count; t++)
     if (!threads[t].stack && !(threads[t].stack = malloc(STACK_BYTES))) abort();
   running = kernels[kernel];

@@ -14,6 +14,7 @@ typedef struct {
   tn_card_queue queue;
   card_fault fault;
   uint64_t shift;
+  int launches[TN_CARD_COUNT];   /* of each kernel */
 } emulated_card;
 void emulated_card_init(emulated_card *card);
 
