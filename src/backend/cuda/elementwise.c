@@ -212,13 +212,11 @@ static bool run_chain(const tn_kernel_call *call, card_chain_arguments *a) {
 
 /* ---- programs of any dtype: kernels/elementwise.c ---- */
 static bool run(const tn_kernel_call *call, card_elementwise_arguments *a) {
-  card_flat_arguments flat;
+  tn_card_flat flat;
   card_straight_arguments straight;
   card_chain_arguments fast;
-  tn_card_kernel kernel;
-  int64_t blocks;
   bool looks = false;
-  if (tn_card_flat_of(a, &flat, &kernel, &blocks)) return tn_card_run_flat(call, &flat, kernel, blocks);
+  if (tn_card_flat_of(a, &flat)) return tn_card_run_flat(call, &flat);
   if (tn_card_straight_of(a, &straight)) return tn_card_run_straight(call, &straight);
   if (chain_of(a, &fast)) return run_chain(call, &fast);
   for (int s = 0; s < a->step_count; s++)

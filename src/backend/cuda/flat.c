@@ -2,27 +2,24 @@
 #include "backend/cuda/internal.h"
 #include "op/scalar.h"
 
-#define MOST_BLOCKS INT32_MAX   /* of a grid; the kernels do not go round */
-
 typedef struct {
-  bool there;
   tn_card_kernel kernel;
-  int fours;            /* of a thread */
+  int fours;            /* of a thread; 0: there is no kernel */
   tn_dtype result;
-} flat;
+} row;
 
 #define RESULT_UNARY   TN_F32
 #define RESULT_BINARY  TN_F32
 #define RESULT_COMPARE TN_BOOL
 #define FLAT(ID, KIND, COST) \
-  [TN_OP_##ID] = { true, TN_CARD_flat_##ID, CARD_FLAT_FOURS(TN_OP_##ID, COST), RESULT_##KIND },
+  [TN_OP_##ID] = { TN_CARD_flat_##ID, CARD_FLAT_FOURS(TN_OP_##ID, COST), RESULT_##KIND },
 #define FLAT_FLOATS(...)  FLAT(__VA_ARGS__)
 #define FLAT_NUMBERS(...) FLAT(__VA_ARGS__)
 #define FLAT_PLAIN(...)   FLAT(__VA_ARGS__)
 #define FLAT_BOOLS(...)
 #define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \
   FLAT_##DTYPES(ID, KIND, COST)
-static const flat flats[TN_OP_COUNT] = {
+static const row rows[TN_OP_COUNT] = {
 #include "op/elementwise.def"
 };
 
@@ -51,26 +48,27 @@ static bool fills_before_last(const card_elementwise_arguments *program) {
   return program->step_count > 0;
 }
 
-bool tn_card_flat_of(const card_elementwise_arguments *program, card_flat_arguments *to,
-                     tn_card_kernel *kernel, int64_t *blocks) {
-  *to = (card_flat_arguments){ .count = program->shape.count, .out = program->out.data };
+bool tn_card_flat_of(const card_elementwise_arguments *program, tn_card_flat *to) {
+  card_flat_arguments *a = &to->arguments;
+  *a = (card_flat_arguments){ .count = program->shape.count, .out = program->out.data };
   if (!fills_before_last(program) || !is_run(&program->shape, &program->out)) return false;
   const card_step *last = &program->step[program->step_count - 1];
-  const flat *known = &flats[last->op];
-  if (!known->there || last->dtype != known->result || program->out.dtype != (int32_t)known->result)
+  const row *known = &rows[last->op];
+  if (!known->fours || last->dtype != known->result || program->out.dtype != (int32_t)known->result)
     return false;
   int arity = tn_fused_step_arity((tn_op)last->op);
   for (int k = 0; k < arity; k++)
-    if (!take(program, last->in[k], to, k)) return false;
-  to->runs = to->kind[0] == CARD_FLAT_RUN && (arity == 1 || to->kind[1] == CARD_FLAT_RUN);
-  *kernel = known->kernel;
-  *blocks = tn_card_parts(to->count, 4 * CARD_FLAT_THREADS * known->fours);
-  return *blocks <= MOST_BLOCKS && (arity == 2 || to->runs);
+    if (!take(program, last->in[k], a, k)) return false;
+  a->runs = a->kind[0] == CARD_FLAT_RUN && (arity == 1 || a->kind[1] == CARD_FLAT_RUN);
+  to->kernel = known->kernel;
+  to->blocks = tn_card_parts(a->count, 4 * CARD_FLAT_THREADS * known->fours);
+  return to->blocks <= TN_CARD_BLOCK_LIMIT && (arity == 2 || a->runs);   /* threads do not go round */
 }
 
-bool tn_card_run_flat(const tn_kernel_call *call, card_flat_arguments *a, tn_card_kernel kernel,
-                      int64_t blocks) {
+bool tn_card_run_flat(const tn_kernel_call *call, tn_card_flat *flat) {
   tn_card_queue *queue = call->queue;
+  card_flat_arguments *a = &flat->arguments;
   a->start = (card_start){ queue->fault, queue->step };
-  return blocks == 0 || queue->launch(queue, kernel, blocks, CARD_FLAT_THREADS, 0, a, sizeof *a);
+  return flat->blocks == 0 ||
+         queue->launch(queue, flat->kernel, flat->blocks, CARD_FLAT_THREADS, 0, a, sizeof *a);
 }

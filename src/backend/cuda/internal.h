@@ -23,6 +23,7 @@
 #undef CUDA
 #undef NO_KERNEL
 
+#define TN_CARD_BLOCK_LIMIT INT32_MAX   /* of a grid */
 #define TN_CARD_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
 /* Views of one shape. Axes that are contiguous in all of them are merged. */
 typedef struct {
@@ -53,12 +54,15 @@ bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, in
 /* The kernel for the dtype; the four are in the order f32, f64, i32, i64. */
 tn_card_kernel tn_card_typed(tn_card_kernel first, tn_dtype dtype);
 
-/* Translates the program for kernels/flat.c: the kernel, and how many blocks it takes. False if it is not a
- * single operation on f32 that lie without gaps. */
-bool tn_card_flat_of(const card_elementwise_arguments *program, card_flat_arguments *to,
-                     tn_card_kernel *kernel, int64_t *blocks);
-bool tn_card_run_flat(const tn_kernel_call *call, card_flat_arguments *a, tn_card_kernel kernel,
-                      int64_t blocks);
+/* A launch of kernels/flat.c. */
+typedef struct {
+  tn_card_kernel kernel;
+  int64_t blocks;
+  card_flat_arguments arguments;
+} tn_card_flat;
+/* Translates the program for that. False if it is not a single operation on f32 that lie without gaps. */
+bool tn_card_flat_of(const card_elementwise_arguments *program, tn_card_flat *to);
+bool tn_card_run_flat(const tn_kernel_call *call, tn_card_flat *flat);
 
 /* Translates the program for kernels/straight.c. False if that has no code for it. */
 bool tn_card_straight_of(const card_elementwise_arguments *from, card_straight_arguments *to);

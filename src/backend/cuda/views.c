@@ -3,8 +3,6 @@
 
 #include "backend/cuda/internal.h"
 
-#define BLOCK_LIMIT INT32_MAX   /* of a grid; threads loop over further elements */
-
 card_shape tn_card_shape(int rank, const int64_t *dim) {
   card_shape shape = { .count = 1, .rank = rank };
   for (int axis = 0; axis < rank; axis++) {
@@ -69,7 +67,7 @@ bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, in
                            card_start *arguments, size_t bytes) {
   tn_card_queue *queue = call->queue;
   if (blocks == 0) return true;
-  int64_t limit = queue->block_limit ? queue->block_limit : BLOCK_LIMIT;
+  int64_t limit = queue->block_limit ? queue->block_limit : TN_CARD_BLOCK_LIMIT;
   *arguments = (card_start){ queue->fault, queue->step };
   return queue->launch(queue, kernel, blocks < limit ? blocks : limit, threads, 0, arguments, bytes);
 }

@@ -3,66 +3,38 @@
  * What chain.c does for every program, for a few thousand elements: there a launch takes as long as its
  * instructions need to arrive, so this one has few of them. A thread keeps four elements of every operand in
  * registers, and the fault is looked at while they are on their way. */
+#include "backend/cuda/kernels/four.h"
 #include "backend/cuda/kernels/view.h"
 #include "op/element.h"
 
-typedef struct {
-  float of[4];
-} four;
-
 static inline float word_of(bool truth) { return tn_float_of_bits(truth); }
 
-CARD_INLINE four read_four(const char *at, int count) {
-  four x = { { 0 } };
-  if (count == 4) {
-    card_run run = *(const card_run *)(const void *)at;
-    x = (four){ { run[0], run[1], run[2], run[3] } };
-  } else {
-    CARD_UNROLL
-    for (int i = 0; i < 3; i++)
-      if (i < count) x.of[i] = *(const float *)(const void *)(at + 4 * i);
-  }
-  return x;
-}
-
-CARD_INLINE void give_four(char *at, int count, four x) {
-  CARD_UNROLL
-  for (int i = 0; i < 4; i++) x.of[i] = tn_canonical_f32(x.of[i]);
-  if (count == 4) {
-    *(card_run *)(void *)at = (card_run){ x.of[0], x.of[1], x.of[2], x.of[3] };
-  } else {
-    CARD_UNROLL
-    for (int i = 0; i < 3; i++)
-      if (i < count) *(float *)(void *)(at + 4 * i) = x.of[i];
-  }
-}
-
 /* One of a few that are told apart without an address, so that they stay in registers. */
-CARD_INLINE four pick(const four *from, int which) {
-  four x = from[0];
+CARD_INLINE card_four pick(const card_four *from, int which) {
+  card_four x = from[0];
   CARD_UNROLL
   for (int k = 1; k < CARD_BRIEF_SLOTS; k++)
     if (which == k) x = from[k];
   return x;
 }
 
-CARD_INLINE four fetch(const card_chain_arguments *a, int from, const four *slot, const float *scalar,
-                       four last) {
+CARD_INLINE card_four fetch(const card_chain_arguments *a, int from, const card_four *slot,
+                            const float *scalar, card_four last) {
   if (from == CARD_LAST) return last;
   if (from < CARD_SCALAR) return pick(slot, from);
   float same = from >= CARD_NUMBER ? a->number[from - CARD_NUMBER] : scalar[0];
   CARD_UNROLL
   for (int k = 1; k < CARD_BRIEF_SCALARS; k++)
     if (from == CARD_SCALAR + k) same = scalar[k];
-  return (four){ { same, same, same, same } };
+  return (card_four){ { same, same, same, same } };
 }
 
 #define EACH(value)           \
   CARD_UNROLL                 \
   for (int i = 0; i < 4; i++) r.of[i] = value;
 
-CARD_INLINE four carry_out(int code, four x, four y, four z) {
-  four r = x;
+CARD_INLINE card_four carry_out(int code, card_four x, card_four y, card_four z) {
+  card_four r = x;
   switch (code) {
 #define UNARY(ID)   case TN_OP_##ID: EACH(tn_of_##ID##_f32(x.of[i])) break;
 #define BINARY(ID)  case TN_OP_##ID: EACH(tn_of_##ID##_f32(x.of[i], y.of[i])) break;
@@ -74,8 +46,8 @@ CARD_INLINE four carry_out(int code, four x, four y, four z) {
   return r;
 }
 
-CARD_INLINE four compute(const card_chain_arguments *a, four *slot, const float *scalar) {
-  four last = { { 0 } };
+CARD_INLINE card_four compute(const card_chain_arguments *a, card_four *slot, const float *scalar) {
+  card_four last = { { 0 } };
   CARD_ROLLED
   for (int s = 0; s < a->link_count; s++) {
     const card_link *link = &a->link[s];
@@ -96,11 +68,14 @@ CARD_KERNEL_LATE(brief, card_chain_arguments) {
   CARD_ROLLED
   for (int64_t n = card_number() * 4; n < a->shape.count; n += card_numbers() * 4) {
     int count = (int)card_least(a->shape.count - n, 4);
-    four slot[CARD_BRIEF_SLOTS] = { { { 0 } } };
+    card_four slot[CARD_BRIEF_SLOTS] = { { { 0 } } };
     CARD_UNROLL
     for (int k = 0; k < CARD_BRIEF_SLOTS; k++)
-      if (k < a->operand_count) slot[k] = read_four(a->in[k].data + 4 * n, count);
+      if (k < a->operand_count) slot[k] = card_read_four(a->in[k].data + 4 * n, count);
     if (card_has_failed(a->start.fault)) return;
-    give_four(a->out.data + 4 * n, count, compute(a, slot, scalar));
+    card_four last = compute(a, slot, scalar);
+    CARD_UNROLL
+    for (int i = 0; i < 4; i++) last.of[i] = tn_canonical_f32(last.of[i]);
+    card_give_four(a->out.data + 4 * n, count, last);
   }
 }

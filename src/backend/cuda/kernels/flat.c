@@ -5,47 +5,31 @@
  * blocks all the time is up to a tenth faster than one whose threads go round (bench/gpu_stream.cu), and one
  * kernel for each operation faster than a choice inside. Threads of long operations have twice as many
  * elements, so that the second four are on their way meanwhile. */
-#include "backend/cuda/kernels/words.h"
+#include "backend/cuda/kernels/four.h"
 #include "op/element.h"
 
-typedef struct {
-  float of[4];
-} four;
-
 /* ---- operands ---- */
-/* Four floats from number n on, of `count`. `plain`: they are all there. */
-CARD_INLINE four read_run(const char *data, int64_t n, int64_t count, bool plain) {
-  if (plain || n + 4 <= count) {
-    card_run run = *(const card_run *)(const void *)(data + 4 * n);
-    return (four){ { card_here(run[0]), card_here(run[1]), card_here(run[2]), card_here(run[3]) } };
-  }
-  four x = { { 0 } };
-  CARD_UNROLL
-  for (int i = 0; i < 3; i++)
-    if (n + i < count) x.of[i] = *(const float *)(const void *)(data + 4 * (n + i));
-  return x;
+/* How many floats are there from number n on, of `count`; at least four if the way is plain. */
+CARD_INLINE int64_t left(int64_t n, int64_t count, bool plain) { return plain ? 4 : count - n; }
+
+CARD_INLINE card_four read_run(const char *data, int64_t n, int64_t count, bool plain) {
+  return card_read_four(data + 4 * n, left(n, count, plain));
 }
 
 /* The k-th of two operands. `plain`: and it is a run. */
-CARD_INLINE four read_any(const card_flat_arguments *a, int k, int64_t n, bool plain) {
+CARD_INLINE card_four read_any(const card_flat_arguments *a, int k, int64_t n, bool plain) {
   if (plain || a->kind[k] == CARD_FLAT_RUN) return read_run(a->in[k], n, a->count, plain);
   float same = card_here(a->number[k]);
   if (a->kind[k] == CARD_FLAT_SAME) same = *(const float *)(const void *)a->in[k];
-  return (four){ { same, same, same, same } };
+  return (card_four){ { same, same, same, same } };
 }
 
-CARD_INLINE void give_numbers(char *data, int64_t n, int64_t count, bool plain, four x) {
-  if (plain || n + 4 <= count) {
-    *(card_run *)(void *)(data + 4 * n) = (card_run){ x.of[0], x.of[1], x.of[2], x.of[3] };
-    return;
-  }
-  CARD_UNROLL
-  for (int i = 0; i < 3; i++)
-    if (n + i < count) *(float *)(void *)(data + 4 * (n + i)) = x.of[i];
+CARD_INLINE void give_numbers(char *data, int64_t n, int64_t count, bool plain, card_four x) {
+  card_give_four(data + 4 * n, left(n, count, plain), x);
 }
 
 /* Those that are not 0 as truths, of one byte each. */
-CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool plain, four x) {
+CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool plain, card_four x) {
   if (plain || n + 4 <= count) {
     uint32_t all = 0;
     CARD_UNROLL
@@ -87,11 +71,11 @@ CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool plain, f
 #define FLAT(ID, KIND, HOW, NANS, FOURS)                                                                 \
   BOUNDS(ID, HOW)                                                                                        \
   CARD_INLINE void part_##ID(const card_flat_arguments *a, int64_t first, bool plain) {                  \
-    four x[2][2];                                                                                        \
+    card_four x[2][2];                                                                                   \
     CARD_UNROLL                                                                                          \
     for (int f = 0; f < FOURS; f++) {                                                                    \
       int64_t n = first + 4 * (f * CARD_FLAT_THREADS + card_thread());                                   \
-      four both[2] = READ_##KIND(a, n, plain);                                                           \
+      card_four both[2] = READ_##KIND(a, n, plain);                                                      \
       x[f][0] = both[0], x[f][1] = both[1];                                                              \
     }                                                                                                    \
     if (card_has_failed(a->start.fault)) return;                                                         \

@@ -4,16 +4,13 @@
  * Operands are f32 or i32, contiguous in the last axis or constant along it. A thread has four elements,
  * which are one load of each operand where rows allow it (card_straight_arguments: runs); else each is found
  * by itself, and some may be in the next row. All steps are in registers. */
+#include "backend/cuda/kernels/four.h"
 #include "backend/cuda/kernels/view.h"
 #include "op/element.h"
 
 #if defined(__NVPTX__)
 __asm__("// bounds card_kernel_straight 128 10");
 #endif
-
-typedef struct {
-  float of[4];
-} four;
 
 /* ---- places ---- */
 typedef struct {
@@ -42,21 +39,17 @@ CARD_INLINE char *at_place(const card_straight_operand *x, const place *at) {
   return x->data + at->row * x->row + at->column * x->column;
 }
 
-CARD_INLINE four read_run(const char *from) {
-  card_run run = *(const card_run *)(const void *)from;
-  return (four){ { card_here(run[0]), card_here(run[1]), card_here(run[2]), card_here(run[3]) } };
+CARD_INLINE void give_run(char *to, card_four x) {
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++) x.of[i] = tn_canonical_f32(x.of[i]);
+  card_give_four(to, 4, x);
 }
 
-CARD_INLINE void give_run(char *to, four x) {
-  *(card_run *)(void *)to = (card_run){ tn_canonical_f32(x.of[0]), tn_canonical_f32(x.of[1]),
-                                        tn_canonical_f32(x.of[2]), tn_canonical_f32(x.of[3]) };
-}
-
-CARD_INLINE four load(const card_straight_operand *x, place at, int64_t width) {
+CARD_INLINE card_four load(const card_straight_operand *x, place at, int64_t width) {
   const char *from = at_place(x, &at);
-  if (at.run && x->column != 0) return read_run(from);
+  if (at.run && x->column != 0) return card_read_four(from, 4);
   float same = at.run ? *(const float *)(const void *)from : 0;
-  four to = { { same, same, same, same } };
+  card_four to = { { same, same, same, same } };
   CARD_UNROLL
   for (int i = 0; i < 4 && !at.run; i++) {
     if (i < at.count) to.of[i] = *(const float *)(const void *)at_place(x, &at);
@@ -65,7 +58,7 @@ CARD_INLINE four load(const card_straight_operand *x, place at, int64_t width) {
   return to;
 }
 
-CARD_INLINE void store(const card_straight_operand *out, place at, int64_t width, four from) {
+CARD_INLINE void store(const card_straight_operand *out, place at, int64_t width, card_four from) {
   if (at.run) {
     give_run(at_place(out, &at), from);
     return;
@@ -97,8 +90,8 @@ CARD_INLINE void store(const card_straight_operand *out, place at, int64_t width
 #define ONE_BINARY(ID) \
   case CARD_PROGRAMS + TN_OP_##ID: EACH({ out.of[i] = tn_of_##ID##_f32(I(0), I(1)); }) break;
 
-CARD_INLINE four compute(const card_straight_arguments *a, const four *in, const float *scalar) {
-  four out = in[0];
+CARD_INLINE card_four compute(const card_straight_arguments *a, const card_four *in, const float *scalar) {
+  card_four out = in[0];
   switch (a->program) {
 #define TN_PROGRAM(NAME, LAST, STEPS) \
   case CARD_PROGRAM_##NAME: EACH({ STEPS out.of[i] = V(LAST); }) break;
@@ -119,10 +112,10 @@ CARD_KERNEL_LATE(straight, card_straight_arguments) {
   for (int64_t n = card_number() * 4; n < a->shape.count; n += card_numbers() * 4) {
     place at = place_of(a, n);
     bool plain = at.run && !a->some_same;
-    four in[CARD_STRAIGHT_OPERANDS] = { { { 0 } } };
+    card_four in[CARD_STRAIGHT_OPERANDS] = { { { 0 } } };
     CARD_UNROLL
     for (int k = 0; k < CARD_STRAIGHT_OPERANDS && plain; k++)   /* no question between the loads but one */
-      if (k < a->operand_count) in[k] = read_run(at_place(&a->in[k], &at));
+      if (k < a->operand_count) in[k] = card_read_four(at_place(&a->in[k], &at), 4);
     CARD_UNROLL
     for (int k = 0; k < CARD_STRAIGHT_OPERANDS && !plain; k++)
       if (k < a->operand_count) in[k] = load(&a->in[k], at, a->width);
