@@ -232,26 +232,29 @@ static void elementwise(const char *name, tn_op op, int count, int64_t elements,
   measure(&w);
 }
 
-static void program(const char *name, int operands, int count, const tn_fused_step *steps) {
+static void program(const char *name, const tn_shape *shapes, int operands, int count,
+                    const tn_fused_step *steps) {
   if (!wanted(name)) return;
-  const int64_t elements = (int64_t)1 << 27;
   tn_fused *made = calloc(1, tn_fused_bytes(count));
   if (!made) return;
   made->operand_count = operands, made->step_count = count;
   memcpy(made->step, steps, (size_t)count * sizeof *steps);
-  tn_shape shape = tn_shape_make(1, elements);
   workload w = { .name = name, .op = TN_OP_FUSED, .count = operands, .attrs = { .program = made } };
   for (int k = 0; k < operands; k++) {
     made->operand_dtype[k] = TN_F32;
-    w.in[k] = operand_of(shape, TN_F32, 0);
+    w.in[k] = operand_of(shapes[k], TN_F32, 0);
   }
-  w.out = operand_of(shape, TN_F32, 0);
+  w.out = operand_of(shapes[0], TN_F32, 0);
   measure(&w);
   free(made);
 }
 
-/* One operation with a constant; relu(a b + c) d - e, which has no code of its own. */
+/* One operation with a constant; relu(a b + c) d - e, which has no code of its own, on operands without gaps
+ * and with a row for b and a column for d. */
 static void programs(void) {
+  const tn_shape all = tn_shape_make(1, (int64_t)1 << 27), table = tn_shape_make(2, (int64_t)1 << 15, 4096);
+  const tn_shape flat[] = { all, all, all, all, all };
+  const tn_shape mixed[] = { table, tn_shape_make(1, 4096), table, tn_shape_make(2, (int64_t)1 << 15, 1), table };
   const tn_fused_step half[] = { { .op = TN_OP_FILL, .dtype = TN_F32, .number = 0.5 },
                                  { .op = TN_OP_MUL, .dtype = TN_F32, .in = { 0, 1 } } };
   const tn_fused_step five[] = { { .op = TN_OP_MUL, .dtype = TN_F32, .in = { 0, 1 } },
@@ -259,8 +262,9 @@ static void programs(void) {
                                  { .op = TN_OP_RELU, .dtype = TN_F32, .in = { 6 } },
                                  { .op = TN_OP_MUL, .dtype = TN_F32, .in = { 7, 3 } },
                                  { .op = TN_OP_SUB, .dtype = TN_F32, .in = { 8, 4 } } };
-  program("half_2^27", 1, 2, half);
-  program("program_2^27", 5, 5, five);
+  program("half_2^27", flat, 1, 2, half);
+  program("program_2^27", flat, 5, 5, five);
+  program("program_rows_2^27", mixed, 5, 5, five);
 }
 
 static void along_rows(const char *name, tn_op op, int64_t rows, int64_t length) {

@@ -85,6 +85,10 @@ def memory(name):
     if kind == "program":
         a, b, c, d, e = (numbers(total) for _ in range(5))
         return torch.compile(lambda: torch.relu(a * b + c) * d - e), 24e-12 * total, "TB/s"
+    if kind == "program_rows":
+        a, c, e = (numbers(total >> 12, 4096) for _ in range(3))
+        b, d = numbers(4096), numbers(total >> 12, 1)
+        return torch.compile(lambda: torch.relu(a * b + c) * d - e), 16e-12 * total, "TB/s"
     if kind in ("relu", "exp", "tanh", "sqrt", "log", "sigmoid", "erf", "sin"):
         x, out = numbers(total), numbers(total)
         if kind == "relu":

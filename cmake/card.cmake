@@ -7,7 +7,7 @@ set(TN_CARD_FLAGS --target=nvptx64-nvidia-cuda -march=sm_80 -nogpulib -nostdinc 
 
 # What kernels share with the CPU: each is compiled once, and a kernel takes what it needs.
 set(TN_CARD_SHARED op/scalar tensor/dtype backend/cuda/kernels/remainder base/rng_normal base/rng
-  base/elementary base/elementary_f64 base/elementary_trig)
+  base/elementary base/elementary_f64 base/elementary_quick base/elementary_trig)
 
 # tn_card_kernels(TARGET): adds the kernels to TARGET; TN_HAVE_PTX is 0 or 1 there.
 function(tn_card_kernels target)

@@ -45,6 +45,14 @@ float tn_sin_f32(float x);        /* radians; reduced exactly over the whole ran
 float tn_cos_f32(float x);
 float tn_pow_f32(float x, float y);   /* the special cases of IEEE 754: x^0 and 1^y are 1 for every x, y */
 
+/* Those of several instructions less, for callers that look at several results at once: true if *result is
+ * that of the function above, which it is for most arguments; else it may be anything. */
+bool tn_quick_log_f32(float x, float *result);
+bool tn_quick_erf_f32(float x, float *result);
+bool tn_quick_sin_f32(float x, float *result);
+bool tn_quick_cos_f32(float x, float *result);
+bool tn_quick_pow_f32(float x, float y, float *result);
+
 /* What tn_sin_f32 and tn_cos_f32 do, in every lane, for arguments above 2^16; not for other callers. */
 float tn_sin_large_f32(float x);
 float tn_cos_large_f32(float x);

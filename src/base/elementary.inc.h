@@ -54,23 +54,22 @@ static inline VF exp_rest(VF r, VF square) {
   return vf_fma(p, r, K(0.5f));
 }
 
-/* exp(x + x_low) = 2^n (1 + r + w), |r| <= 0.35, w about r*r/2. r is exact, as in vf_exp. What ln2 has
- * beyond a float goes into w, where it meets numbers of its own size. For |x| <= 104. */
+/* exp(x + x_low) = 2^n (1 + r + w), |r| <= 0.35, w about r*r/2: gives 2^n. r is exact, as in vf_exp. What ln2
+ * has beyond a float goes into w, where it meets numbers of its own size. For |x| <= 80. */
 static inline VF exp_split(VF x, VF x_low, VF *r, VF *w) {
-  VF n = vf_fma(x, K(0x1.715476p+0f), K(ROUND_F32)) - K(ROUND_F32);
+  VF shifted = vf_fma(x, K(0x1.715476p+0f), K(ROUND_F32 + 127.0f)), n = shifted - K(ROUND_F32 + 127.0f);
   *r = vf_fnma(n, K(0x1.62e430p-1f), x);
   VF low = vf_fma(n, K(0x1.05c610p-29f), x_low);
   VF sum = *r + low, square = sum * sum;
   *w = vf_fma(square, exp_rest(sum, square), low);
-  return n;
+  return vi_as_float(vi_shl(vf_as_int(shifted), 23));   /* n + 127 is the exponent field of 2^n */
 }
 
-/* x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2); log x = e ln2 + f - f*f/2 + f*f*f p(f). */
-static inline VF vf_log(VF x) {
-  VM denormal = vf_lt(x, K(0x1p-126f));
-  VF scaled = vf_select(denormal, x * K(0x1p23f), x);
-  VI steps = vi_sub(vf_as_int(scaled), vi_set(0x3f3504f3));   /* from sqrt(1/2), in units of the last place */
-  VF e = vf_from_int(vi_sar(steps, 23)) - vf_select(denormal, K(23.0f), K(0.0f));
+/* log(x 2^-more), x positive and normal. x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2); log x = e ln2 +
+ * f - f*f/2 + f*f*f p(f). */
+static inline VF log_of_normal(VF x, VF more) {
+  VI steps = vi_sub(vf_as_int(x), vi_set(0x3f3504f3));   /* from sqrt(1/2), in units of the last place */
+  VF e = vf_from_int(vi_sar(steps, 23)) - more;
   VF f = vi_as_float(vi_add(vi_and(steps, vi_set(0x7fffff)), vi_set(0x3f3504f3))) - K(1.0f);
 
   VF z = f * f;
@@ -83,8 +82,12 @@ static inline VF vf_log(VF x) {
   VF lost = vf_fma(e, K(0x1.62e430p-1f), -sum) + f;
   VF low = vf_fma(e, K(-0x1.05c610p-29f), lost);
   VF rest = vf_fma(z * f, p, low);
-  VF result = sum + vf_fnma(K(0.5f) * f, f, rest);
+  return sum + vf_fnma(K(0.5f) * f, f, rest);
+}
 
+static inline VF vf_log(VF x) {
+  VM denormal = vf_lt(x, K(0x1p-126f));
+  VF result = log_of_normal(vf_select(denormal, x * K(0x1p23f), x), vf_select(denormal, K(23.0f), K(0.0f)));
   result = vf_select(vf_eq(x, K(0.0f)), -K(tn_infinity_f32()), result);
   result = vf_select(vf_eq(x, K(tn_infinity_f32())), x, result);
   return vf_select(vf_ge(x, K(0.0f)), result, K(tn_nan_f32()));
@@ -158,8 +161,8 @@ static inline VF vf_sigmoid(VF x) {
 }
 
 /* erf(x) = x + x p(x*x) up to 0.6875; beyond, with b = |x| - 0.6875, 1 - exp(g + g_low), g = c + b
- * q(b). */
-static inline VF vf_erf(VF x) {
+ * q(b). Of a NaN it is a number. */
+static inline VF erf_of_number(VF x) {
   VF size = vf_at_most(vf_abs(x), K(4.0f));   /* from 3.92 on the result is 1 */
   VF z = size * size;
   VF p = vf_fma(K(-0x1.6bd0eap-11f), z, K(0x1.5093d4p-8f));
@@ -169,7 +172,7 @@ static inline VF vf_erf(VF x) {
   p = vf_fma(p, z, K(0x1.06eba8p-3f));
   VF small = vf_fma(size, p, size);
 
-  VF b = vf_at_least(size - K(0.6875f), K(0.0f));
+  VF b = size - K(0.6875f);   /* where it is negative, `large` is not used */
   VF c = b * b;
   VF q = vf_fma(K(-0x1.cb410ap-17f), b, K(0x1.2f0092p-12f));
   q = vf_fma(q, c, vf_fma(K(-0x1.45ecd6p-9f), b, K(0x1.ba811cp-7f)));
@@ -178,15 +181,17 @@ static inline VF vf_erf(VF x) {
   VF g = vf_fma(q, b, K(-0x1.1b1bc8p+0f));
   VF g_low = vf_fma(q, b, K(-0x1.1b1bc8p+0f) - g) + K(-0x1.eb5944p-25f);
   VF r, w;
-  VF u = vf_pow2(exp_split(g, g_low, &r, &w));
+  VF u = exp_split(g, g_low, &r, &w);
   VF large = vf_fnma(u, r + w, K(1.0f) - u);
 
-  VF result = vf_with_sign(vf_select(vf_lt(size, K(0.6875f)), small, large), x);
-  return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
+  return vf_with_sign(vf_select(vf_lt(size, K(0.6875f)), small, large), x);
 }
 
-/* |x| = n pi/2 + r + low for |x| <= TRIG_LARGE, |r| <= pi/4. The first difference is exact, as in
- * exp_split. */
+static inline VF vf_erf(VF x) { return vf_select(vf_isnan(x), K(tn_nan_f32()), erf_of_number(x)); }
+
+/* |x| = n pi/2 + r + low for |x| <= TRIG_LARGE, |r| <= pi/4. The first difference is exact, as in exp_split.
+ * What first + part loses is computed as if `first` were the larger: of the floats up to TRIG_LARGE 29,223
+ * have a larger `part`, and low comes out the same for each. */
 #define TRIG_LARGE 0x1p16f
 
 static inline VI trig_split(VF size, VF *r, VF *low) {
@@ -195,11 +200,8 @@ static inline VI trig_split(VF size, VF *r, VF *low) {
   VF first = vf_fnma(n, K(0x1.921fb6p+0f), size);
   VF part = n * K(0x1.777a5cp-25f);
   VF part_low = vf_fma(n, K(0x1.777a5cp-25f), -part);
-  VF second = first + part;
-  VF back = second - first;
-  VF lost = (first - (second - back)) + (part - back);   /* either summand may be the larger one */
-  *r = second;
-  *low = vf_fma(n, K(0x1.ee59dap-50f), lost + part_low);
+  *r = first + part;
+  *low = vf_fma(n, K(0x1.ee59dap-50f), (part - (*r - first)) + part_low);
   return vf_as_int(shifted);
 }
 
@@ -241,6 +243,17 @@ static inline VF vf_cos(VF x) {
   return vm_any(large) ? vf_map(large, vf_select(large, x, result), tn_cos_large_f32) : result;
 }
 
+/* log2((1 + s) / (1 - s)) / s and 2^f, |f| <= 1/2, by Horner's method. */
+#define POW_LOG_FIRST 0x1.f1703519c0f57p-3
+#define POW_LOG_TERMS(TERM)                                                           \
+  TERM(0x1.0bb8be1ec92d7p-2) TERM(0x1.484fa2823e674p-2) TERM(0x1.a61756a39fa52p-2)    \
+  TERM(0x1.2776c516770b9p-1) TERM(0x1.ec709dc39ccf2p-1) TERM(0x1.71547652b82ffp+1)
+#define POW_EXP_FIRST 0x1.640a5699b3a77p-20
+#define POW_EXP_TERMS(TERM)                                                           \
+  TERM(0x1.00dc1a66c9e0ep-16) TERM(0x1.430874adab49ap-13) TERM(0x1.5d874610ef839p-10) \
+  TERM(0x1.3b2ab7395fd9dp-7) TERM(0x1.c6b08dd670e2p-5) TERM(0x1.ebfbdff80cd08p-3)     \
+  TERM(0x1.62e42fef85399p-1) TERM(1.0)
+
 /* x^y = 2^(y log2 x) for positive x, in double: log2 x and the product keep far more bits than the
  * result needs, and the conversion back is the one rounding that counts, overflow and denormals
  * included. No fma here: the plain operations are accurate enough and fast on machines without it. */
@@ -248,25 +261,18 @@ static inline VD pow_positive(VD x, VD y) {
   VD e;
   VD m = vd_split(x, &e);
   VD s = (m - vd_set(1.0)) / (m + vd_set(1.0));
-  VD z = s * s;
-  VD p = vd_set(0x1.f1703519c0f57p-3) * z + vd_set(0x1.0bb8be1ec92d7p-2);
-  p = p * z + vd_set(0x1.484fa2823e674p-2);
-  p = p * z + vd_set(0x1.a61756a39fa52p-2);
-  p = p * z + vd_set(0x1.2776c516770b9p-1);
-  p = p * z + vd_set(0x1.ec709dc39ccf2p-1);
-  p = p * z + vd_set(0x1.71547652b82ffp+1);
+  VD z = s * s, p = vd_set(POW_LOG_FIRST);
+#define TERM(c) p = p * z + vd_set(c);
+  POW_LOG_TERMS(TERM)
+#undef TERM
   VD t = vd_at_least(vd_at_most(y * (e + s * p), vd_set(200.0)), vd_set(-200.0));
 
   VD n = (t + vd_set(0x1.8p52)) - vd_set(0x1.8p52);
-  VD f = t - n;
-  VD q = vd_set(0x1.640a5699b3a77p-20) * f + vd_set(0x1.00dc1a66c9e0ep-16);
-  q = q * f + vd_set(0x1.430874adab49ap-13);
-  q = q * f + vd_set(0x1.5d874610ef839p-10);
-  q = q * f + vd_set(0x1.3b2ab7395fd9dp-7);
-  q = q * f + vd_set(0x1.c6b08dd670e2p-5);
-  q = q * f + vd_set(0x1.ebfbdff80cd08p-3);
-  q = q * f + vd_set(0x1.62e42fef85399p-1);
-  return (q * f + vd_set(1.0)) * vd_pow2(n);
+  VD f = t - n, q = vd_set(POW_EXP_FIRST);
+#define TERM(c) q = q * f + vd_set(c);
+  POW_EXP_TERMS(TERM)
+#undef TERM
+  return q * vd_pow2(n);
 }
 
 /* The special cases of IEEE 754, the strongest last. An infinite y is an even whole number. */
@@ -295,4 +301,3 @@ static inline VF vf_pow(VF x, VF y) {
 
 #undef K
 #undef ROUND_F32
-#undef TRIG_LARGE

@@ -31,10 +31,6 @@ static void see(const tn_kernel_call *call, card_elementwise_arguments *a) {
 }
 
 /* ---- programs of f32 and bool: kernels/chain.c ---- */
-#define CHAIN_THREADS 128
-#define CHAIN_EACH 8       /* elements per thread */
-#define CHAIN_BLOCKS 1848  /* twice the blocks that a large card runs at a time */
-#define CHAIN_ROUNDS 4
 #define NOWHERE (-1)
 
 typedef struct {
@@ -43,7 +39,6 @@ typedef struct {
   int place[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];   /* per register: its slot, or another source */
   int last_use[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];
   bool taken[CARD_SLOTS];
-  int most;                /* slots in use at a time, at most */
   int scalars;             /* operands with one element */
 } chain;
 
@@ -53,7 +48,7 @@ static int take_slot(chain *c) {
   for (int slot = 0; slot < CARD_SLOTS; slot++) {
     if (c->taken[slot]) continue;
     c->taken[slot] = true;
-    if (slot >= c->most) c->most = slot + 1;
+    if (slot >= c->to->slots) c->to->slots = slot + 1;
     return slot;
   }
   return NOWHERE;
@@ -138,7 +133,7 @@ static bool add_link(chain *c, int s) {
 }
 
 /* ---- short ones: kernels/brief.c ---- */
-#define BRIEF_COUNT ((int64_t)1 << 18)   /* elements; above it, chain.c prefetches */
+#define BRIEF_COUNT ((int64_t)1 << 18)   /* elements; above it, chain.c is faster */
 #define BRIEF_THREADS 128
 
 static bool is_brief_code(int code) {
@@ -151,12 +146,17 @@ static bool is_brief_code(int code) {
   }
 }
 
-static bool is_brief(const card_chain_arguments *a, int slots, int scalars) {
-  bool fits = slots <= CARD_BRIEF_SLOTS && scalars <= CARD_BRIEF_SCALARS && a->shape.count <= BRIEF_COUNT &&
-              a->link_count <= CARD_BRIEF_LINKS && a->shape.rank <= 1;
-  fits = fits && a->out_kind == CARD_FOUR && a->out.bytes == 4;
-  for (int k = 0; fits && k < a->operand_count; k++) fits = a->kind[k] == CARD_FOUR && a->in[k].bytes == 4;
-  for (int k = 0; fits && k < scalars; k++) fits = a->scalar_bytes[k] == 4;
+/* Whether all operands and the result are f32 without gaps. */
+static bool has_runs(const card_chain_arguments *a, int scalars) {
+  bool runs = a->shape.rank <= 1 && a->out_kind == CARD_FOUR && a->out.bytes == 4;
+  for (int k = 0; k < a->operand_count; k++) runs = runs && a->kind[k] == CARD_FOUR && a->in[k].bytes == 4;
+  for (int k = 0; k < scalars; k++) runs = runs && a->scalar_bytes[k] == 4;
+  return runs;
+}
+
+static bool is_brief(const card_chain_arguments *a, int scalars) {
+  bool fits = a->runs && a->slots <= CARD_BRIEF_SLOTS && scalars <= CARD_BRIEF_SCALARS &&
+              a->shape.count <= BRIEF_COUNT && a->link_count <= CARD_BRIEF_LINKS;
   for (int s = 0; fits && s < a->link_count; s++) fits = is_brief_code(a->link[s].code);
   return fits;
 }
@@ -181,33 +181,23 @@ static bool chain_of(const card_elementwise_arguments *program, card_chain_argum
       return false;
     }
   }
-  to->twice = c.most <= CARD_SLOTS / 2;
   int result = c.place[program->operand_count + program->step_count - 1];
   if (result >= CARD_NUMBER) {   /* the last step is a fill */
     uint8_t from = (uint8_t)result;
     card_link link = { .code = CARD_KEEP, .in = { from, from, from }, .to = CARD_LAST };
     to->link[to->link_count++] = link;
   }
-  to->brief = is_brief(to, c.most, c.scalars);
+  to->runs = has_runs(to, c.scalars);
+  to->brief = is_brief(to, c.scalars);
   return true;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-/* Blocks run several rounds once there are enough blocks to fill a card. */
 static bool run_chain(const tn_kernel_call *call, card_chain_arguments *a) {
-  if (a->brief) {
-    int64_t threads = (a->shape.count + 3) / 4, blocks = tn_card_parts(threads, BRIEF_THREADS);
-    return tn_card_launch_blocks(call, TN_CARD_brief, blocks, BRIEF_THREADS, &a->start, sizeof *a);
-  }
-  int64_t rounds = (a->shape.count + CHAIN_THREADS * CHAIN_EACH - 1) / (CHAIN_THREADS * CHAIN_EACH);
-  int64_t limit = call->queue->block_limit;
-  a->rounds = least(CHAIN_ROUNDS, rounds / CHAIN_BLOCKS + 1);
-  if (limit && rounds > limit * a->rounds) a->rounds = tn_card_parts(rounds, limit);
-  int64_t blocks = tn_card_parts(rounds, a->rounds);
-  if (blocks == 0) return true;
-  a->start = (card_start){ call->queue->fault, call->queue->step };
-  return call->queue->launch(call->queue, TN_CARD_chain, blocks, CHAIN_THREADS, 0, a, sizeof *a);
+  tn_card_kernel kernel = a->brief ? TN_CARD_brief : a->runs ? TN_CARD_chain_runs : TN_CARD_chain;
+  int threads = a->brief ? BRIEF_THREADS : CARD_CHAIN_THREADS;
+  int room = a->brief ? 0 : a->slots * CARD_CHAIN_THREADS * 4 * (int)sizeof(float);
+  int64_t blocks = tn_card_parts(a->shape.count, 4 * threads);
+  return tn_card_launch_room(call, kernel, blocks, threads, room, &a->start, sizeof *a);
 }
 
 /* ---- programs of any dtype: kernels/elementwise.c ---- */

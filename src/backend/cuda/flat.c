@@ -4,21 +4,19 @@
 
 typedef struct {
   tn_card_kernel kernel;
-  int fours;            /* of a thread; 0: there is no kernel */
+  bool exists;
   tn_dtype result;
 } row;
 
 #define RESULT_UNARY   TN_F32
 #define RESULT_BINARY  TN_F32
 #define RESULT_COMPARE TN_BOOL
-#define FLAT(ID, KIND, COST) \
-  [TN_OP_##ID] = { TN_CARD_flat_##ID, CARD_FLAT_FOURS(TN_OP_##ID, COST), RESULT_##KIND },
+#define FLAT(ID, KIND)    [TN_OP_##ID] = { TN_CARD_flat_##ID, true, RESULT_##KIND },
 #define FLAT_FLOATS(...)  FLAT(__VA_ARGS__)
 #define FLAT_NUMBERS(...) FLAT(__VA_ARGS__)
 #define FLAT_PLAIN(...)   FLAT(__VA_ARGS__)
 #define FLAT_BOOLS(...)
-#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \
-  FLAT_##DTYPES(ID, KIND, COST)
+#define TN_ELEMENT(ID, KIND, DTYPES, ...) FLAT_##DTYPES(ID, KIND)
 static const row rows[TN_OP_COUNT] = {
 #include "op/elementwise.def"
 };
@@ -54,14 +52,14 @@ bool tn_card_flat_of(const card_elementwise_arguments *program, tn_card_flat *to
   if (!fills_before_last(program) || !is_run(&program->shape, &program->out)) return false;
   const card_step *last = &program->step[program->step_count - 1];
   const row *known = &rows[last->op];
-  if (!known->fours || last->dtype != known->result || program->out.dtype != (int32_t)known->result)
+  if (!known->exists || last->dtype != known->result || program->out.dtype != (int32_t)known->result)
     return false;
   int arity = tn_fused_step_arity((tn_op)last->op);
   for (int k = 0; k < arity; k++)
     if (!take(program, last->in[k], a, k)) return false;
   a->runs = a->kind[0] == CARD_FLAT_RUN && (arity == 1 || a->kind[1] == CARD_FLAT_RUN);
   to->kernel = known->kernel;
-  to->blocks = tn_card_parts(a->count, 4 * CARD_FLAT_THREADS * known->fours);
+  to->blocks = tn_card_parts(a->count, 4 * CARD_FLAT_THREADS * card_flat_fours(last->op));
   return to->blocks <= TN_CARD_BLOCK_LIMIT && (arity == 2 || a->runs);   /* threads do not go round */
 }
 

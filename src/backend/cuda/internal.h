@@ -51,6 +51,9 @@ bool tn_card_launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t w
 /* The same for a given number of blocks and threads. */
 bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, int64_t blocks, int threads,
                            card_start *arguments, size_t bytes);
+/* The same, with dynamic shared memory of `room` bytes. */
+bool tn_card_launch_room(const tn_kernel_call *call, tn_card_kernel kernel, int64_t blocks, int threads,
+                         int room, card_start *arguments, size_t bytes);
 /* The kernel for the dtype; the four are in the order f32, f64, i32, i64. */
 tn_card_kernel tn_card_typed(tn_card_kernel first, tn_dtype dtype);
 

@@ -63,13 +63,18 @@ tn_view tn_card_axes(const tn_view *x, const bool *marked, bool wanted) {
   return part;
 }
 
-bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, int64_t blocks, int threads,
-                           card_start *arguments, size_t bytes) {
+bool tn_card_launch_room(const tn_kernel_call *call, tn_card_kernel kernel, int64_t blocks, int threads,
+                         int room, card_start *arguments, size_t bytes) {
   tn_card_queue *queue = call->queue;
   if (blocks == 0) return true;
   int64_t limit = queue->block_limit ? queue->block_limit : TN_CARD_BLOCK_LIMIT;
   *arguments = (card_start){ queue->fault, queue->step };
-  return queue->launch(queue, kernel, blocks < limit ? blocks : limit, threads, 0, arguments, bytes);
+  return queue->launch(queue, kernel, blocks < limit ? blocks : limit, threads, room, arguments, bytes);
+}
+
+bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, int64_t blocks, int threads,
+                           card_start *arguments, size_t bytes) {
+  return tn_card_launch_room(call, kernel, blocks, threads, 0, arguments, bytes);
 }
 
 bool tn_card_launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t work, card_start *arguments,

@@ -68,8 +68,9 @@ typedef struct {
   card_step step[TN_FUSED_STEP_LIMIT];
 } card_elementwise_arguments;
 
-/* The same for programs of f32 and bool, eight elements at a time. A step reads a slot, the result of the
- * step before, a constant, or an operand with one element. */
+/* The same for programs of f32 and bool, four elements at a time. A step reads a slot, the result of the step
+ * before, a constant, or an operand with one element. */
+#define CARD_CHAIN_THREADS 128
 #define CARD_SLOTS 8
 #define CARD_LAST 255           /* the step before; as `to`: no slot */
 #define CARD_NUMBER 128         /* plus the number of the constant */
@@ -90,9 +91,9 @@ typedef struct {
   card_operand out, in[CARD_SLOTS];        /* operand k goes to slot k */
   uint8_t kind[CARD_SLOTS], out_kind;      /* card_four_kind */
   int32_t operand_count, link_count;
-  int32_t twice;                           /* it needs at most half of the slots */
+  int32_t slots;                           /* in use at a time, at most */
+  int32_t runs;                            /* all are f32 without gaps */
   int32_t brief;                           /* for brief.c */
-  int64_t rounds;                          /* of a block, each of eight elements for every thread */
   const char *scalar[TN_FUSED_OPERAND_LIMIT];
   uint8_t scalar_bytes[TN_FUSED_OPERAND_LIMIT];
   float number[TN_FUSED_STEP_LIMIT];
@@ -141,8 +142,21 @@ typedef struct {
 
 /* A single operation on f32 without gaps. */
 #define CARD_FLAT_THREADS 128
-/* Fours of a thread: two where an operation is long, or waits at a branch of its own for each element. */
-#define CARD_FLAT_FOURS(op, cost) ((cost) > CARD_LONG || (op) == TN_OP_SQRT ? 2 : 1)
+/* LONG(ID, FOURS, BLOCKS): rows whose threads have more than one four, because they are long or wait at a
+ * branch of their own for each element; and the blocks that a multiprocessor has registers for, 16 in all.
+ * Both as measured. */
+#define CARD_FLAT_LONG(LONG) \
+  LONG(SQRT, 2, 16) LONG(LOG, 2, 16) LONG(TANH, 2, 16) LONG(SIGMOID, 2, 16) LONG(ERF, 3, 12) \
+  LONG(SIN, 4, 8) LONG(COS, 4, 8) LONG(REM, 2, 8) LONG(POW, 2, 8)
+#define CARD_FLAT_FOURS 4       /* at most */
+static inline int card_flat_fours(int op) {
+  switch (op) {
+#define LONG(ID, FOURS, BLOCKS) case TN_OP_##ID: return FOURS;
+    CARD_FLAT_LONG(LONG)
+#undef LONG
+    default: return 1;
+  }
+}
 /* SAME: one element for all */
 typedef enum { CARD_FLAT_RUN, CARD_FLAT_SAME, CARD_FLAT_NUMBER } card_flat_kind;
 

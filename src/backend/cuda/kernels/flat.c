@@ -3,8 +3,8 @@
  * Memory bounds them, and it is busiest when many threads wait for it. So a thread has four elements, one
  * load of each operand, in few registers, and ends when they are written: a multiprocessor that begins new
  * blocks all the time is up to a tenth faster than one whose threads go round (bench/gpu_stream.cu), and one
- * kernel for each operation faster than a choice inside. Threads of long operations have twice as many
- * elements, so that the second four are on their way meanwhile. */
+ * kernel for each operation faster than a choice inside. Threads of long operations have more elements, so
+ * that the next four are on their way meanwhile (card_flat_fours). */
 #include "backend/cuda/kernels/four.h"
 #include "op/element.h"
 
@@ -42,6 +42,33 @@ CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool plain, c
     if (n + i < count) data[n + i] = x.of[i] != 0;
 }
 
+/* ---- in fewer instructions ---- */
+/* The rows of base/elementary.h that have a quick function. */
+#define QUICK_ROWS(UNARY, BINARY) UNARY(LOG, log) UNARY(ERF, erf) UNARY(SIN, sin) UNARY(COS, cos) BINARY(POW, pow)
+
+CARD_INLINE bool has_quick(int op) {
+#define QUICK(ID, name) || op == TN_OP_##ID
+  return false QUICK_ROWS(QUICK, QUICK);
+#undef QUICK
+}
+
+CARD_INLINE bool quick(int op, float x, float y, float *result) {
+  switch (op) {
+#define UNARY(ID, name)  case TN_OP_##ID: return tn_quick_##name##_f32(x, result);
+#define BINARY(ID, name) case TN_OP_##ID: return tn_quick_##name##_f32(x, y, result);
+    QUICK_ROWS(UNARY, BINARY)
+    default: return false;
+  }
+}
+
+/* Whether all four are known. One question for four: what is not known is rare. */
+CARD_INLINE bool all_quick(int op, card_four x, card_four y, card_four *result) {
+  bool all = true;
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++) all = quick(op, x.of[i], y.of[i], &result->of[i]) & all;
+  return all;
+}
+
 /* ---- a kernel for each row ---- */
 #define READ_UNARY(a, n, plain)   { read_run((a)->in[0], n, (a)->count, plain), { { 0 } } }
 #define READ_BINARY(a, n, plain)  { read_any(a, 0, n, plain), read_any(a, 1, n, plain) }
@@ -55,43 +82,56 @@ CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool plain, c
 #define STORED_CANONICAL(x)       (x)
 #define STORED_LOOSE(x)           tn_canonical_f32(x)
 
-/* As many threads as a multiprocessor holds, or half of them where that takes too many registers. */
-#define BLOCKS_LINK   "16"
-#define BLOCKS_BLOCKS "16"
-#define BLOCKS_STEP   "8"
+/* What ptxas allocates registers by: 16 blocks are as many as a multiprocessor holds. */
 #if defined(__NVPTX__)
-#define BOUNDS(ID, HOW) __asm__("// bounds card_kernel_flat_" #ID " 128 " BLOCKS_##HOW);
+#define BOUNDS(ID, FOURS, BLOCKS) __asm__("// bounds card_kernel_flat_" #ID " 128 " #BLOCKS);
 #else
-#define BOUNDS(ID, HOW)
+#define BOUNDS(ID, FOURS, BLOCKS)
 #endif
+CARD_FLAT_LONG(BOUNDS)
 
-/* Block b has the b-th CARD_FLAT_THREADS * FOURS fours; a thread's own are as far apart as the block has
+/* Block b has the b-th CARD_FLAT_THREADS * `fours` fours; a thread's own are as far apart as the block has
  * threads. There are blocks for all. The fault is looked at while elements are on their way. The plain way
  * has no question between the loads. */
-#define FLAT(ID, KIND, HOW, NANS, FOURS)                                                                 \
-  BOUNDS(ID, HOW)                                                                                        \
-  CARD_INLINE void part_##ID(const card_flat_arguments *a, int64_t first, bool plain) {                  \
-    card_four x[2][2];                                                                                   \
+#define FLAT(ID, KIND, NANS)                                                                             \
+  BOUNDS(ID, 1, 16)                                                                                      \
+  CARD_INLINE card_four every_##ID(card_four x, card_four y) {                                           \
+    (void)y;                                                                                             \
     CARD_UNROLL                                                                                          \
-    for (int f = 0; f < FOURS; f++) {                                                                    \
+    for (int i = 0; i < 4; i++) x.of[i] = STORED_##NANS(OF_##KIND(ID, x.of[i], y.of[i]));                \
+    return x;                                                                                            \
+  }                                                                                                      \
+  CARD_ONCE card_run rare_##ID(card_run x, card_run y) {                                                 \
+    return card_run_of(every_##ID(card_four_of(x), card_four_of(y)));                                    \
+  }                                                                                                      \
+  CARD_INLINE card_four values_##ID(card_four x, card_four y) {                                          \
+    card_four r;                                                                                         \
+    if (!has_quick(TN_OP_##ID)) return every_##ID(x, y);                                                 \
+    if (all_quick(TN_OP_##ID, x, y, &r)) return r;                                                       \
+    return card_four_of(rare_##ID(card_run_of(x), card_run_of(y)));                                      \
+  }                                                                                                      \
+  CARD_INLINE void part_##ID(const card_flat_arguments *a, int64_t first, bool plain) {                  \
+    card_four x[CARD_FLAT_FOURS][2];                                                                     \
+    const int fours = card_flat_fours(TN_OP_##ID);                                                       \
+    CARD_UNROLL                                                                                          \
+    for (int f = 0; f < fours; f++) {                                                                    \
       int64_t n = first + 4 * (f * CARD_FLAT_THREADS + card_thread());                                   \
       card_four both[2] = READ_##KIND(a, n, plain);                                                      \
       x[f][0] = both[0], x[f][1] = both[1];                                                              \
     }                                                                                                    \
     if (card_has_failed(a->start.fault)) return;                                                         \
     CARD_UNROLL                                                                                          \
-    for (int f = 0; f < FOURS; f++) {                                                                    \
-      CARD_UNROLL                                                                                        \
-      for (int i = 0; i < 4; i++)                                                                        \
-        x[f][0].of[i] = STORED_##NANS(OF_##KIND(ID, x[f][0].of[i], x[f][1].of[i]));                      \
-      GIVE_##KIND(a->out, first + 4 * (f * CARD_FLAT_THREADS + card_thread()), a->count, plain, x[f][0]); \
+    for (int f = 0; f < fours; f++) {                                                                    \
+      int64_t n = first + 4 * (f * CARD_FLAT_THREADS + card_thread());                                   \
+      GIVE_##KIND(a->out, n, a->count, plain, values_##ID(x[f][0], x[f][1]));                            \
     }                                                                                                    \
   }                                                                                                      \
   CARD_KERNEL_LATE(flat_##ID, card_flat_arguments) {                                                     \
-    const int64_t part = 4 * CARD_FLAT_THREADS * FOURS, first = card_block() * part;                     \
+    const int64_t part = 4 * CARD_FLAT_THREADS * card_flat_fours(TN_OP_##ID);                            \
+    const int64_t first = card_block() * part;                                                           \
     if (first + part <= a->count && a->runs) part_##ID(a, first, true);                                  \
     else part_##ID(a, first, false);                                                                     \
   }
-#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \
-  TN_IF_REAL_##DTYPES(FLAT(ID, KIND, HOW, NANS, CARD_FLAT_FOURS(TN_OP_##ID, COST)))
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, ...) \
+  TN_IF_REAL_##DTYPES(FLAT(ID, KIND, NANS))
 #include "op/elementwise.def"

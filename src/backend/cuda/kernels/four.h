@@ -8,6 +8,9 @@ typedef struct {
   float of[4];
 } card_four;
 
+CARD_INLINE card_four card_four_of(card_run x) { return (card_four){ { x[0], x[1], x[2], x[3] } }; }
+CARD_INLINE card_run card_run_of(card_four x) { return (card_run){ x.of[0], x.of[1], x.of[2], x.of[3] }; }
+
 /* The first of four that are there, and 0 for the others. */
 CARD_INLINE card_four card_read_four(const char *at, int64_t count) {
   if (count >= 4) {
@@ -23,7 +26,7 @@ CARD_INLINE card_four card_read_four(const char *at, int64_t count) {
 
 CARD_INLINE void card_give_four(char *at, int64_t count, card_four x) {
   if (count >= 4) {
-    *(card_run *)(void *)at = (card_run){ x.of[0], x.of[1], x.of[2], x.of[3] };
+    *(card_run *)(void *)at = card_run_of(x);
     return;
   }
   CARD_UNROLL

@@ -39,6 +39,7 @@
 /* Shared memory of as many bytes as the launch asks for. A kernel that uses it has no other. */
 extern __attribute__((address_space(3), aligned(16))) float card_room[];
 #define CARD_INLINE static inline __attribute__((always_inline))
+#define CARD_ONCE static __attribute__((noinline))   /* a long function, or one that is rarely called */
 #define CARD_UNROLL _Pragma("unroll")
 /* x, of which the compiler forgets where it came from: what follows from it is worked out again, not kept. */
 static inline int card_anew(int x) {
@@ -99,6 +100,7 @@ static inline void card_copies_end(void) { __nvvm_cp_async_commit_group(); }
 #define CARD_NEAR
 #define CARD_SHARED static __attribute__((section("card_shared")))
 #define CARD_INLINE static inline
+#define CARD_ONCE static
 #define CARD_UNROLL
 static inline int card_anew(int x) { return x; }
 static inline float card_here(float x) { return x; }
