@@ -252,9 +252,10 @@ static void program(const char *name, const tn_shape *shapes, int operands, int 
 /* One operation with a constant; relu(a b + c) d - e, which has no code of its own, on operands without gaps
  * and with a row for b and a column for d. */
 static void programs(void) {
-  const tn_shape all = tn_shape_make(1, (int64_t)1 << 27), table = tn_shape_make(2, (int64_t)1 << 15, 4096);
-  const tn_shape flat[] = { all, all, all, all, all };
-  const tn_shape mixed[] = { table, tn_shape_make(1, 4096), table, tn_shape_make(2, (int64_t)1 << 15, 1), table };
+  const int64_t rows = (int64_t)1 << 15, width = 4096;
+  const tn_shape all = tn_shape_make(1, rows * width), table = tn_shape_make(2, rows, width);
+  const tn_shape row = tn_shape_make(1, width), column = tn_shape_make(2, rows, (int64_t)1);
+  const tn_shape flat[] = { all, all, all, all, all }, mixed[] = { table, row, table, column, table };
   const tn_fused_step half[] = { { .op = TN_OP_FILL, .dtype = TN_F32, .number = 0.5 },
                                  { .op = TN_OP_MUL, .dtype = TN_F32, .in = { 0, 1 } } };
   const tn_fused_step five[] = { { .op = TN_OP_MUL, .dtype = TN_F32, .in = { 0, 1 } },

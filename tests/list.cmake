@@ -141,6 +141,7 @@ tn_test(ops card cuda emulated cpu ref
 tn_test(ops tiles cuda emulated ref ALSO ../gpu/emulator.c)
 tn_test(ops straight ad opt plan cuda emulated ref ALSO ../gpu/emulator.c)
 tn_test(ops flat cuda emulated ref ALSO ../gpu/emulator.c)
+tn_test(ops chain cuda emulated ref ALSO ../gpu/emulator.c)
 tn_test(ops long_sums ad opt plan cuda emulated ref ALSO ../gpu/emulator.c)
 tn_test(ops merged ad opt plan cuda emulated ref ALSO ../gpu/emulator.c)
 tn_test(ops windows cuda emulated ref ALSO ../gpu/emulator.c)

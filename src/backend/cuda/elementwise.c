@@ -54,14 +54,15 @@ static int take_slot(chain *c) {
   return NOWHERE;
 }
 
+/* `x`: f32 or bool. */
 static card_four_kind four_kind(const card_shape *shape, const card_operand *x) {
   int last = shape->rank - 1;
-  int64_t stride = last >= 0 ? x->stride[last] : 0;
+  int64_t stride = last >= 0 ? x->stride[last] : 0, four = 4 * x->bytes;
   if (last > 0 && shape->dim[last] % 4) return CARD_APART;
   if (stride == 0) return CARD_SAME;
-  bool aligned = (uintptr_t)x->data % 16 == 0 && stride == 4;
-  for (int axis = 0; axis < last; axis++) aligned = aligned && x->stride[axis] % 16 == 0;
-  return aligned ? CARD_FOUR : CARD_STEPPED;
+  bool aligned = (uintptr_t)x->data % (size_t)four == 0 && stride == x->bytes;
+  for (int axis = 0; axis < last; axis++) aligned = aligned && x->stride[axis] % four == 0;
+  return !aligned ? CARD_STEPPED : x->bytes == 4 ? CARD_FOUR : CARD_TRUTHS;
 }
 
 static bool place_operands(chain *c) {
@@ -146,17 +147,19 @@ static bool is_brief_code(int code) {
   }
 }
 
-/* Whether all operands and the result are f32 without gaps. */
-static bool has_runs(const card_chain_arguments *a, int scalars) {
-  bool runs = a->shape.rank <= 1 && a->out_kind == CARD_FOUR && a->out.bytes == 4;
-  for (int k = 0; k < a->operand_count; k++) runs = runs && a->kind[k] == CARD_FOUR && a->in[k].bytes == 4;
-  for (int k = 0; k < scalars; k++) runs = runs && a->scalar_bytes[k] == 4;
+static bool has_runs(const card_chain_arguments *a) {
+  bool runs = a->shape.rank <= 1 || (a->shape.rank == 2 && a->shape.narrow);
+  runs = runs && a->out_kind <= CARD_TRUTHS;
+  for (int k = 0; k < a->operand_count; k++) runs = runs && a->kind[k] <= CARD_SAME;
   return runs;
 }
 
+/* Also: all operands and the result are f32 without gaps. */
 static bool is_brief(const card_chain_arguments *a, int scalars) {
-  bool fits = a->runs && a->slots <= CARD_BRIEF_SLOTS && scalars <= CARD_BRIEF_SCALARS &&
-              a->shape.count <= BRIEF_COUNT && a->link_count <= CARD_BRIEF_LINKS;
+  bool fits = a->shape.rank <= 1 && a->slots <= CARD_BRIEF_SLOTS && scalars <= CARD_BRIEF_SCALARS &&
+              a->shape.count <= BRIEF_COUNT && a->link_count <= CARD_BRIEF_LINKS && a->out_kind == CARD_FOUR;
+  for (int k = 0; fits && k < a->operand_count; k++) fits = a->kind[k] == CARD_FOUR;
+  for (int k = 0; fits && k < scalars; k++) fits = a->scalar_bytes[k] == 4;
   for (int s = 0; fits && s < a->link_count; s++) fits = is_brief_code(a->link[s].code);
   return fits;
 }
@@ -187,7 +190,7 @@ static bool chain_of(const card_elementwise_arguments *program, card_chain_argum
     card_link link = { .code = CARD_KEEP, .in = { from, from, from }, .to = CARD_LAST };
     to->link[to->link_count++] = link;
   }
-  to->runs = has_runs(to, c.scalars);
+  to->runs = has_runs(to);
   to->brief = is_brief(to, c.scalars);
   return true;
 }

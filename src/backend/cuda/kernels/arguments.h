@@ -75,9 +75,9 @@ typedef struct {
 #define CARD_LAST 255           /* the step before; as `to`: no slot */
 #define CARD_NUMBER 128         /* plus the number of the constant */
 #define CARD_SCALAR 64          /* plus the number of the operand with one element */
-/* Layout of four elements of an operand: contiguous and aligned; all the same one; with the stride of the
- * last axis; each computed. */
-typedef enum { CARD_FOUR, CARD_SAME, CARD_STEPPED, CARD_APART } card_four_kind;
+/* Layout of four elements of an operand: f32 or bool, contiguous and aligned; all the same one; with the
+ * stride of the last axis; each computed. */
+typedef enum { CARD_FOUR, CARD_TRUTHS, CARD_SAME, CARD_STEPPED, CARD_APART } card_four_kind;
 
 typedef struct {
   uint16_t code;                /* an operation; CARD_OF_TRUTHS + it: on bools; or one of those below */
@@ -92,7 +92,7 @@ typedef struct {
   uint8_t kind[CARD_SLOTS], out_kind;      /* card_four_kind */
   int32_t operand_count, link_count;
   int32_t slots;                           /* in use at a time, at most */
-  int32_t runs;                            /* all are f32 without gaps */
+  int32_t runs;                            /* at most two axes, and nothing STEPPED or APART */
   int32_t brief;                           /* for brief.c */
   const char *scalar[TN_FUSED_OPERAND_LIMIT];
   uint8_t scalar_bytes[TN_FUSED_OPERAND_LIMIT];

@@ -6,7 +6,8 @@
  * four elements, and only the result is written to memory. A NaN is made canonical there and nowhere before:
  * nothing but a result shows which NaN it is.
  *
- * There are two kernels: `chain_runs`, where all are f32 without gaps, and `chain`. */
+ * There are two kernels: `chain_runs` for at most two axes, along the last of which elements are side by
+ * side, or one is for all; and `chain` for the others, which finds every place by itself. */
 #include "backend/cuda/kernels/four.h"
 #include "backend/cuda/kernels/view.h"
 #include "op/element.h"
@@ -139,7 +140,7 @@ CARD_INLINE card_four fetch(const card_chain_arguments *a, int from, card_four l
 #define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \
   TN_IF_REAL_##DTYPES(                                                                                     \
       CARD_INLINE float row_##ID(float x, float y) { return (void)y, ROW_##KIND(ID); }                     \
-      CARD_ONCE card_run rows_##ID(card_run x, card_run y) {                                                    \
+      CARD_ONCE card_run rows_##ID(card_run x, card_run y) {                                                \
         return (card_run){ row_##ID(x[0], y[0]), row_##ID(x[1], y[1]), row_##ID(x[2], y[2]),               \
                            row_##ID(x[3], y[3]) };                                                         \
       })                                                                                                   \
@@ -186,19 +187,74 @@ CARD_INLINE card_four compute(const card_chain_arguments *a) {
   return last;
 }
 
+/* ---- four elements side by side ---- */
+typedef struct {
+  int64_t row, column;
+  int count;
+} run_place;
+
+CARD_INLINE run_place run_place_of(const card_shape *shape, int64_t n) {
+  run_place at = { .column = n, .count = (int)card_least(shape->count - n, 4) };
+  if (shape->rank == 2) {
+    at.row = card_divided(shape, 1, (uint32_t)n);
+    at.column = n - at.row * shape->dim[1];
+  }
+  return at;
+}
+
+CARD_INLINE card_four read_truths(const char *at, int count) {
+  card_four x = { { 0 } };
+  uint32_t all = count == 4 ? *(const uint32_t *)(const void *)at : 0;
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++) {
+    if (count < 4 && i < count) all |= (uint32_t)(uint8_t)at[i] << 8 * i;
+    x.of[i] = word_of((all >> 8 * i & 0xff) != 0);
+  }
+  return x;
+}
+
+CARD_INLINE void give_truths(char *at, int count, card_four x) {
+  uint32_t all = 0;
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++) all |= (uint32_t)truth_of(x.of[i]) << 8 * i;
+  if (count == 4) *(uint32_t *)(void *)at = all;
+  CARD_UNROLL
+  for (int i = 0; i < 3; i++)
+    if (count < 4 && i < count) at[i] = (char)(all >> 8 * i & 0xff);
+}
+
+CARD_INLINE void bring_run(const card_chain_arguments *a, int k, run_place of) {
+  const card_operand *x = &a->in[k];
+  const char *row = x->data + of.row * x->stride[0];
+  if (a->kind[k] == CARD_FOUR) {
+    card_copy_some(slot_at(k), row + 4 * of.column, 4 * of.count);
+  } else if (a->kind[k] == CARD_TRUTHS) {
+    write_slot(k, read_truths(row + of.column, of.count));
+  } else {
+    float same = load_word(x, row);
+    write_slot(k, (card_four){ { same, same, same, same } });
+  }
+}
+
+CARD_INLINE void give_run(const card_chain_arguments *a, run_place of, card_four x) {
+  char *row = a->out.data + of.row * a->out.stride[0];
+  if (a->out_kind == CARD_FOUR) card_give_four(row + 4 * of.column, of.count, canonical(x));
+  else give_truths(row + of.column, of.count, x);
+}
+
 /* ---- a thread's elements ---- */
 /* The fault is looked at while elements are on their way. */
 CARD_KERNEL_LATE(chain_runs, card_chain_arguments) {
   CARD_ROLLED
   for (int64_t n = card_number() * 4; n < a->shape.count; n += card_numbers() * 4) {
-    int count = (int)card_least(a->shape.count - n, 4);
+    run_place at = run_place_of(&a->shape, n);
     CARD_UNROLL
     for (int k = 0; k < CARD_SLOTS; k++)
-      if (k < a->operand_count) card_copy_some(slot_at(k), a->in[k].data + 4 * n, 4 * count);
+      if (k < a->operand_count) bring_run(a, k, at);
     card_copies_end();
     if (card_has_failed(a->start.fault)) return;
     card_copies_wait(0);
-    card_give_four(a->out.data + 4 * n, count, canonical(compute(a)));
+    give_run(a, at, compute(a));
   }
 }
 

@@ -44,7 +44,8 @@ CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool plain, c
 
 /* ---- in fewer instructions ---- */
 /* The rows of base/elementary.h that have a quick function. */
-#define QUICK_ROWS(UNARY, BINARY) UNARY(LOG, log) UNARY(ERF, erf) UNARY(SIN, sin) UNARY(COS, cos) BINARY(POW, pow)
+#define QUICK_ROWS(UNARY, BINARY) \
+  UNARY(LOG, log) UNARY(ERF, erf) UNARY(SIN, sin) UNARY(COS, cos) BINARY(POW, pow)
 
 CARD_INLINE bool has_quick(int op) {
 #define QUICK(ID, name) || op == TN_OP_##ID
