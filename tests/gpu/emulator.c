@@ -192,6 +192,7 @@ void tn_emulated_copy(void *to, const void *from, int bytes, int places) {
   copy now = { .to = to, .from = from, .bytes = bytes, .places = places };
   if ((uintptr_t)to % (unsigned)places || (uintptr_t)from % (unsigned)places)
     give_up("a copy that is not aligned");
+  if (bytes < 0 || bytes > places) give_up("a copy of more bytes than there is room for, or less than none");
   if (next_random() % 2) {
     arrive(&now);
   } else {

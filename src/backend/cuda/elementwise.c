@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backend/cuda/internal.h"
+#include "base/elementary.h"
 #include "op/scalar.h"
 
 static bool is_unary(tn_op op) { return tn_fused_step_arity(op) == 1; }
@@ -39,7 +40,6 @@ typedef struct {
   int place[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];   /* per register: its slot, or another source */
   int last_use[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];
   bool taken[CARD_SLOTS];
-  int scalars;             /* operands with one element */
 } chain;
 
 static bool is_word(int dtype) { return dtype == TN_F32 || dtype == TN_BOOL; }
@@ -59,31 +59,39 @@ static card_four_kind four_kind(const card_shape *shape, const card_operand *x) 
   int last = shape->rank - 1;
   int64_t stride = last >= 0 ? x->stride[last] : 0, four = 4 * x->bytes;
   if (last > 0 && shape->dim[last] % 4) return CARD_APART;
-  if (stride == 0) return CARD_SAME;
+  if (stride == 0) return CARD_ALIKE;
   bool aligned = (uintptr_t)x->data % (size_t)four == 0 && stride == x->bytes;
   for (int axis = 0; axis < last; axis++) aligned = aligned && x->stride[axis] % four == 0;
   return !aligned ? CARD_STEPPED : x->bytes == 4 ? CARD_FOUR : CARD_TRUTHS;
 }
 
-static bool place_operands(chain *c) {
-  const card_elementwise_arguments *p = c->program;
-  card_chain_arguments *to = c->to;
-  for (int k = 0; k < p->operand_count; k++) {
-    if (!is_word(p->in[k].dtype)) return false;
-    if (tn_card_is_scalar(&p->shape, &p->in[k])) {
-      to->scalar[c->scalars] = p->in[k].data;
-      to->scalar_bytes[c->scalars] = (uint8_t)p->in[k].bytes;
-      c->place[k] = CARD_SCALAR + c->scalars++;
-      continue;
-    }
-    int slot = take_slot(c);
-    if (slot == NOWHERE) return false;
-    c->place[k] = slot;
-    to->in[slot] = p->in[k];
-    to->kind[slot] = (uint8_t)four_kind(&p->shape, &p->in[k]);
-    to->operand_count = slot + 1;
-  }
+static bool place_same(chain *c, int place, card_same same) {
+  if (c->to->same_count == CARD_SLOTS) return false;
+  c->place[place] = CARD_SAME + c->to->same_count;
+  c->to->same[c->to->same_count++] = same;
   return true;
+}
+
+static bool place_operand(chain *c, int k) {
+  const card_elementwise_arguments *p = c->program;
+  const card_operand *x = &p->in[k];
+  if (!is_word(x->dtype)) return false;
+  card_same one = { .data = x->data, .bytes = x->bytes };
+  if (tn_card_is_scalar(&p->shape, x)) return place_same(c, k, one);
+  int slot = c->to->operand_count < CARD_CHAIN_OPERANDS ? take_slot(c) : NOWHERE;
+  if (slot == NOWHERE) return false;
+  c->place[k] = slot;
+  c->to->in[slot] = *x;
+  c->to->kind[slot] = (uint8_t)four_kind(&p->shape, x);
+  c->to->operand_count = slot + 1;
+  return true;
+}
+
+static bool place_number(chain *c, int step) {
+  const card_step *fill = &c->program->step[step];
+  float number = fill->dtype == TN_F32 ? tn_element_of_f64(fill->number, TN_F32).f32
+                                       : tn_float_of_bits(fill->number != 0);
+  return place_same(c, c->program->operand_count + step, (card_same){ .number = number });
 }
 
 static int arity(const card_step *step) {
@@ -100,12 +108,23 @@ static int dtype_of(const chain *c, int place) {
   return step < 0 ? c->program->in[place].dtype : c->program->step[step].dtype;
 }
 
-static int code_of(const chain *c, const card_step *step) {
+#define CODE_FLOATS(ID)  [TN_OP_##ID] = { CARD_OF_NUMBERS_##ID, CARD_KEEP },
+#define CODE_NUMBERS(ID) [TN_OP_##ID] = { CARD_OF_NUMBERS_##ID, CARD_KEEP },
+#define CODE_PLAIN(ID)   [TN_OP_##ID] = { CARD_OF_NUMBERS_##ID, CARD_OF_TRUTHS_##ID },
+#define CODE_BOOLS(ID)   [TN_OP_##ID] = { CARD_KEEP, CARD_OF_TRUTHS_##ID },
+#define TN_ELEMENT(ID, KIND, DTYPES, ...) CODE_##DTYPES(ID)
+static const struct {
+  card_code numbers, truths;
+} codes[TN_OP_COUNT] = {
+#include "op/elementwise.def"
+};
+
+static card_code code_of(const chain *c, const card_step *step) {
   bool from_truth = dtype_of(c, step->in[0]) == TN_BOOL, to_truth = step->dtype == TN_BOOL;
   if (step->op == TN_OP_SELECT) return CARD_CHOOSE;
   if (step->op == TN_OP_CAST && from_truth == to_truth) return CARD_KEEP;
   if (step->op == TN_OP_CAST) return to_truth ? CARD_TO_TRUTH : CARD_TO_NUMBER;
-  return from_truth ? CARD_OF_TRUTHS + step->op : step->op;
+  return from_truth ? codes[step->op].truths : codes[step->op].numbers;
 }
 
 /* Frees slots whose last use is step s. The result may take one: a step reads before it writes. */
@@ -118,7 +137,7 @@ static void free_slots(chain *c, int s) {
 static bool add_link(chain *c, int s) {
   const card_step *step = &c->program->step[s];
   int operands = c->program->operand_count, result = operands + s, before = c->to->link_count;
-  card_link link = { .code = (uint16_t)code_of(c, step), .in = { 0 }, .to = CARD_LAST };
+  card_link link = { .code = (uint8_t)code_of(c, step), .in = { 0 }, .to = CARD_LAST };
   for (int k = 0; k < arity(step); k++) {
     int from = c->place[step->in[k]];
     bool last = step->in[k] >= operands && before > 0 && step->in[k] == operands + s - 1;
@@ -139,7 +158,7 @@ static bool add_link(chain *c, int s) {
 
 static bool is_brief_code(int code) {
   switch (code) {
-#define BRIEF(ID) case TN_OP_##ID:
+#define BRIEF(ID) case CARD_OF_NUMBERS_##ID:
     CARD_BRIEF_OPERATIONS(BRIEF, BRIEF, BRIEF)
     case CARD_CHOOSE:
     case CARD_KEEP: return true;
@@ -150,16 +169,16 @@ static bool is_brief_code(int code) {
 static bool has_runs(const card_chain_arguments *a) {
   bool runs = a->shape.rank <= 1 || (a->shape.rank == 2 && a->shape.narrow);
   runs = runs && a->out_kind <= CARD_TRUTHS;
-  for (int k = 0; k < a->operand_count; k++) runs = runs && a->kind[k] <= CARD_SAME;
+  for (int k = 0; k < a->operand_count; k++) runs = runs && a->kind[k] <= CARD_ALIKE;
   return runs;
 }
 
 /* Also: all operands and the result are f32 without gaps. */
-static bool is_brief(const card_chain_arguments *a, int scalars) {
-  bool fits = a->shape.rank <= 1 && a->slots <= CARD_BRIEF_SLOTS && scalars <= CARD_BRIEF_SCALARS &&
+static bool is_brief(const card_chain_arguments *a) {
+  bool fits = a->shape.rank <= 1 && a->slots <= CARD_BRIEF_SLOTS && a->same_count <= CARD_BRIEF_SAME &&
               a->shape.count <= BRIEF_COUNT && a->link_count <= CARD_BRIEF_LINKS && a->out_kind == CARD_FOUR;
   for (int k = 0; fits && k < a->operand_count; k++) fits = a->kind[k] == CARD_FOUR;
-  for (int k = 0; fits && k < scalars; k++) fits = a->scalar_bytes[k] == 4;
+  for (int k = 0; fits && k < a->same_count; k++) fits = !a->same[k].data || a->same[k].bytes == 4;
   for (int s = 0; fits && s < a->link_count; s++) fits = is_brief_code(a->link[s].code);
   return fits;
 }
@@ -167,38 +186,32 @@ static bool is_brief(const card_chain_arguments *a, int scalars) {
 /* Translates the program for chain.c. False if chain.c cannot run it. */
 static bool chain_of(const card_elementwise_arguments *program, card_chain_arguments *to) {
   chain c = { .program = program, .to = to };
-  int numbers = 0;
   *to = (card_chain_arguments){ .shape = program->shape, .out = program->out,
                                 .out_kind = (uint8_t)four_kind(&program->shape, &program->out) };
-  if (!is_word(program->out.dtype) || !place_operands(&c)) return false;
+  if (!is_word(program->out.dtype)) return false;
+  for (int k = 0; k < program->operand_count; k++)
+    if (!place_operand(&c, k)) return false;
   find_last_uses(&c);
   for (int s = 0; s < program->step_count; s++) {
     const card_step *step = &program->step[s];
     if (!is_word(step->dtype)) return false;
-    if (step->op == TN_OP_FILL) {
-      uint32_t truth = step->number != 0;
-      if (step->dtype == TN_F32) to->number[numbers] = tn_element_of_f64(step->number, TN_F32).f32;
-      else memcpy(&to->number[numbers], &truth, sizeof truth);
-      c.place[program->operand_count + s] = CARD_NUMBER + numbers++;
-    } else if (!add_link(&c, s)) {
-      return false;
-    }
+    if (step->op == TN_OP_FILL ? !place_number(&c, s) : !add_link(&c, s)) return false;
   }
   int result = c.place[program->operand_count + program->step_count - 1];
-  if (result >= CARD_NUMBER) {   /* the last step is a fill */
+  if (result >= CARD_SAME) {   /* the last step is a fill */
     uint8_t from = (uint8_t)result;
     card_link link = { .code = CARD_KEEP, .in = { from, from, from }, .to = CARD_LAST };
     to->link[to->link_count++] = link;
   }
   to->runs = has_runs(to);
-  to->brief = is_brief(to, c.scalars);
-  return true;
+  to->brief = is_brief(to);
+  return to->slots + to->same_count <= CARD_SLOTS;
 }
 
 static bool run_chain(const tn_kernel_call *call, card_chain_arguments *a) {
   tn_card_kernel kernel = a->brief ? TN_CARD_brief : a->runs ? TN_CARD_chain_runs : TN_CARD_chain;
   int threads = a->brief ? BRIEF_THREADS : CARD_CHAIN_THREADS;
-  int room = a->brief ? 0 : a->slots * CARD_CHAIN_THREADS * 4 * (int)sizeof(float);
+  int room = a->brief ? 0 : (a->slots + a->same_count) * threads * 4 * (int)sizeof(float);
   int64_t blocks = tn_card_parts(a->shape.count, 4 * threads);
   return tn_card_launch_room(call, kernel, blocks, threads, room, &a->start, sizeof *a);
 }

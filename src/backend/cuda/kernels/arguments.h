@@ -68,42 +68,54 @@ typedef struct {
   card_step step[TN_FUSED_STEP_LIMIT];
 } card_elementwise_arguments;
 
-/* The same for programs of f32 and bool, four elements at a time. A step reads a slot, the result of the step
- * before, a constant, or an operand with one element. */
+/* The same for programs of f32 and bool, four elements at a time. A step reads a slot, the result of the
+ * step before, or a number that is the same for all elements: a constant or an operand with one element. */
 #define CARD_CHAIN_THREADS 128
-#define CARD_SLOTS 8
+#define CARD_SLOTS 16           /* of operands with several elements, results and numbers together */
+#define CARD_CHAIN_OPERANDS 8   /* with several elements: the first slots */
 #define CARD_LAST 255           /* the step before; as `to`: no slot */
-#define CARD_NUMBER 128         /* plus the number of the constant */
-#define CARD_SCALAR 64          /* plus the number of the operand with one element */
+#define CARD_SAME 64            /* plus the number of the number */
 /* Layout of four elements of an operand: f32 or bool, contiguous and aligned; all the same one; with the
  * stride of the last axis; each computed. */
-typedef enum { CARD_FOUR, CARD_TRUTHS, CARD_SAME, CARD_STEPPED, CARD_APART } card_four_kind;
+typedef enum { CARD_FOUR, CARD_TRUTHS, CARD_ALIKE, CARD_STEPPED, CARD_APART } card_four_kind;
+
+/* What a step does: a row of the table for f32, a row for bools, or one of a few others. */
+#define CARD_CODE_FLOATS(ID)  CARD_OF_NUMBERS_##ID,
+#define CARD_CODE_NUMBERS(ID) CARD_OF_NUMBERS_##ID,
+#define CARD_CODE_PLAIN(ID)   CARD_OF_NUMBERS_##ID, CARD_OF_TRUTHS_##ID,
+#define CARD_CODE_BOOLS(ID)   CARD_OF_TRUTHS_##ID,
+typedef enum {
+#define TN_ELEMENT(ID, KIND, DTYPES, ...) CARD_CODE_##DTYPES(ID)
+#include "op/elementwise.def"
+  CARD_TO_TRUTH, CARD_TO_NUMBER, CARD_CHOOSE, CARD_KEEP
+} card_code;
 
 typedef struct {
-  uint16_t code;                /* an operation; CARD_OF_TRUTHS + it: on bools; or one of those below */
-  uint8_t in[3], to;
+  uint8_t code, in[3], to;
 } card_link;
-enum { CARD_OF_TRUTHS = 256, CARD_TO_TRUTH = 512, CARD_TO_NUMBER, CARD_CHOOSE, CARD_KEEP };
+
+typedef struct {
+  const char *data;             /* NULL: it is `number` */
+  float number;                 /* of a bool: as tn_float_of_bits makes it of 0 or 1 */
+  int32_t bytes;                /* of an element at `data` */
+} card_same;
 
 typedef struct {
   card_start start;
   card_shape shape;
-  card_operand out, in[CARD_SLOTS];        /* operand k goes to slot k */
-  uint8_t kind[CARD_SLOTS], out_kind;      /* card_four_kind */
-  int32_t operand_count, link_count;
-  int32_t slots;                           /* in use at a time, at most */
-  int32_t runs;                            /* at most two axes, and nothing STEPPED or APART */
-  int32_t brief;                           /* for brief.c */
-  const char *scalar[TN_FUSED_OPERAND_LIMIT];
-  uint8_t scalar_bytes[TN_FUSED_OPERAND_LIMIT];
-  float number[TN_FUSED_STEP_LIMIT];
+  card_operand out, in[CARD_CHAIN_OPERANDS];   /* operand k goes to slot k */
+  uint8_t kind[CARD_CHAIN_OPERANDS], out_kind; /* card_four_kind */
+  int32_t operand_count, link_count, same_count;
+  int32_t slots;                /* in use at a time, at most; those of numbers follow */
+  int32_t runs;                 /* at most two axes, and nothing STEPPED or APART */
+  int32_t brief;                /* for brief.c */
+  card_same same[CARD_SLOTS];
   card_link link[TN_FUSED_STEP_LIMIT + 1];
 } card_chain_arguments;
 
-/* Limits of brief.c: slots, operands with one element, links. It has these operations, CARD_CHOOSE and
- * CARD_KEEP. */
+/* Limits of brief.c: slots, numbers, links. It has these operations, CARD_CHOOSE and CARD_KEEP. */
 #define CARD_BRIEF_SLOTS 4
-#define CARD_BRIEF_SCALARS 2
+#define CARD_BRIEF_SAME 4
 #define CARD_BRIEF_LINKS 8
 #define CARD_BRIEF_OPERATIONS(UNARY, BINARY, COMPARE) \
   UNARY(RELU) UNARY(SQRT) BINARY(ADD) BINARY(SUB) BINARY(MUL) BINARY(DIV) COMPARE(GT)

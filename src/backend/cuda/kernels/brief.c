@@ -18,15 +18,14 @@ CARD_INLINE card_four pick(const card_four *from, int which) {
   return x;
 }
 
-CARD_INLINE card_four fetch(const card_chain_arguments *a, int from, const card_four *slot,
-                            const float *scalar, card_four last) {
+CARD_INLINE card_four fetch(int from, const card_four *slot, const float *same, card_four last) {
   if (from == CARD_LAST) return last;
-  if (from < CARD_SCALAR) return pick(slot, from);
-  float same = from >= CARD_NUMBER ? a->number[from - CARD_NUMBER] : scalar[0];
+  if (from < CARD_SAME) return pick(slot, from);
+  float number = same[0];
   CARD_UNROLL
-  for (int k = 1; k < CARD_BRIEF_SCALARS; k++)
-    if (from == CARD_SCALAR + k) same = scalar[k];
-  return (card_four){ { same, same, same, same } };
+  for (int k = 1; k < CARD_BRIEF_SAME; k++)
+    if (from == CARD_SAME + k) number = same[k];
+  return (card_four){ { number, number, number, number } };
 }
 
 #define EACH(value)           \
@@ -36,9 +35,9 @@ CARD_INLINE card_four fetch(const card_chain_arguments *a, int from, const card_
 CARD_INLINE card_four carry_out(int code, card_four x, card_four y, card_four z) {
   card_four r = x;
   switch (code) {
-#define UNARY(ID)   case TN_OP_##ID: EACH(tn_of_##ID##_f32(x.of[i])) break;
-#define BINARY(ID)  case TN_OP_##ID: EACH(tn_of_##ID##_f32(x.of[i], y.of[i])) break;
-#define COMPARE(ID) case TN_OP_##ID: EACH(word_of(tn_of_##ID##_f32(x.of[i], y.of[i]))) break;
+#define UNARY(ID)   case CARD_OF_NUMBERS_##ID: EACH(tn_of_##ID##_f32(x.of[i])) break;
+#define BINARY(ID)  case CARD_OF_NUMBERS_##ID: EACH(tn_of_##ID##_f32(x.of[i], y.of[i])) break;
+#define COMPARE(ID) case CARD_OF_NUMBERS_##ID: EACH(word_of(tn_of_##ID##_f32(x.of[i], y.of[i]))) break;
     CARD_BRIEF_OPERATIONS(UNARY, BINARY, COMPARE)
     case CARD_CHOOSE: EACH(tn_bits_f32(x.of[i]) ? y.of[i] : z.of[i]) break;
     default: break;   /* CARD_KEEP */
@@ -46,13 +45,13 @@ CARD_INLINE card_four carry_out(int code, card_four x, card_four y, card_four z)
   return r;
 }
 
-CARD_INLINE card_four compute(const card_chain_arguments *a, card_four *slot, const float *scalar) {
+CARD_INLINE card_four compute(const card_chain_arguments *a, card_four *slot, const float *same) {
   card_four last = { { 0 } };
   CARD_ROLLED
   for (int s = 0; s < a->link_count; s++) {
     const card_link *link = &a->link[s];
-    last = carry_out(link->code, fetch(a, link->in[0], slot, scalar, last),
-                     fetch(a, link->in[1], slot, scalar, last), fetch(a, link->in[2], slot, scalar, last));
+    last = carry_out(link->code, fetch(link->in[0], slot, same, last), fetch(link->in[1], slot, same, last),
+                     fetch(link->in[2], slot, same, last));
     CARD_UNROLL
     for (int k = 0; k < CARD_BRIEF_SLOTS; k++)
       if (link->to == k) slot[k] = last;
@@ -61,10 +60,12 @@ CARD_INLINE card_four compute(const card_chain_arguments *a, card_four *slot, co
 }
 
 CARD_KERNEL_LATE(brief, card_chain_arguments) {
-  float scalar[CARD_BRIEF_SCALARS] = { 0 };
+  float same[CARD_BRIEF_SAME];
   CARD_UNROLL
-  for (int k = 0; k < CARD_BRIEF_SCALARS; k++)
-    if (a->scalar[k]) scalar[k] = *(const float *)(const void *)a->scalar[k];
+  for (int k = 0; k < CARD_BRIEF_SAME; k++) {
+    same[k] = a->same[k].number;
+    if (a->same[k].data) same[k] = *(const float *)(const void *)a->same[k].data;
+  }
   CARD_ROLLED
   for (int64_t n = card_number() * 4; n < a->shape.count; n += card_numbers() * 4) {
     int count = (int)card_least(a->shape.count - n, 4);
@@ -73,7 +74,7 @@ CARD_KERNEL_LATE(brief, card_chain_arguments) {
     for (int k = 0; k < CARD_BRIEF_SLOTS; k++)
       if (k < a->operand_count) slot[k] = card_read_four(a->in[k].data + 4 * n, count);
     if (card_has_failed(a->start.fault)) return;
-    card_four last = compute(a, slot, scalar);
+    card_four last = compute(a, slot, same);
     CARD_UNROLL
     for (int i = 0; i < 4; i++) last.of[i] = tn_canonical_f32(last.of[i]);
     card_give_four(a->out.data + 4 * n, count, last);

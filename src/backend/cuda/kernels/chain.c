@@ -1,9 +1,9 @@
 /* backend/cuda/kernels/chain.c: elementwise programs of f32 and bool, step by step.
  *
- * A thread brings four elements of every operand into slots of its own in shared memory, by copies that are
- * all under way at once, goes through the steps, and ends (flat.c says why). What a step works on comes from
- * slots or from the step before, and what a later step needs goes into a slot. So a step is chosen once for
- * four elements, and only the result is written to memory. A NaN is made canonical there and nowhere before:
+ * A thread brings four elements of every operand into slots of its own in shared memory, by copies all under
+ * way at once, goes through the steps, and ends (flat.c says why). What a step works on comes from slots or
+ * from the step before, and what a later step needs goes into a slot. So a step is chosen once for four
+ * elements, and only the result is written to memory. A NaN is made canonical there and nowhere before:
  * nothing but a result shows which NaN it is.
  *
  * There are two kernels: `chain_runs` for at most two axes, along the last of which elements are side by
@@ -59,8 +59,8 @@ CARD_INLINE char *address(const card_shape *shape, const card_operand *x, const 
 }
 
 /* ---- operands ---- */
-static inline float load_word(const card_operand *x, const char *at) {
-  return x->bytes == 4 ? *(const float *)(const void *)at : word_of(*(const uint8_t *)at != 0);
+static inline float load_word(int bytes, const char *at) {
+  return bytes == 4 ? *(const float *)(const void *)at : word_of(*(const uint8_t *)at != 0);
 }
 
 /* Four elements of operand k into its slot. */
@@ -68,19 +68,19 @@ CARD_INLINE void bring_four(const card_chain_arguments *a, int k, const place *o
   const card_operand *x = &a->in[k];
   const char *at = address(&a->shape, x, of);
   int kind = a->kind[k], count = of->count;
-  if (kind == CARD_FOUR && x->bytes == 4) {
+  if (kind == CARD_FOUR) {
     card_copy_some(slot_at(k), at, 4 * count);
     return;
   }
   card_four four = { { 0 } };
-  if (kind == CARD_SAME) {
-    four.of[0] = four.of[1] = four.of[2] = four.of[3] = load_word(x, at);
+  if (kind == CARD_ALIKE) {
+    four.of[0] = four.of[1] = four.of[2] = four.of[3] = load_word(x->bytes, at);
   } else {
     int64_t step = a->shape.rank ? x->stride[a->shape.rank - 1] : 0;
     CARD_UNROLL
     for (int i = 0; i < 4; i++) {
       if (i < count && i > 0) at = kind == CARD_APART ? card_at(&a->shape, x, of->n + i) : at + step;
-      if (i < count) four.of[i] = load_word(x, at);
+      if (i < count) four.of[i] = load_word(x->bytes, at);
     }
   }
   write_slot(k, four);
@@ -100,7 +100,7 @@ CARD_INLINE card_four canonical(card_four x) {
 CARD_INLINE void give_four(const card_chain_arguments *a, const place *of, card_four x) {
   char *at = address(&a->shape, &a->out, of);
   int count = of->count;
-  if (a->out_kind == CARD_FOUR && a->out.bytes == 4) {
+  if (a->out_kind == CARD_FOUR) {
     card_give_four(at, count, canonical(x));
     return;
   }
@@ -113,19 +113,20 @@ CARD_INLINE void give_four(const card_chain_arguments *a, const place *of, card_
   }
 }
 
+/* Numbers, into the slots after those of the program. */
+CARD_INLINE void bring_same(const card_chain_arguments *a) {
+  CARD_ROLLED
+  for (int k = 0; k < a->same_count; k++) {
+    const card_same *same = &a->same[k];
+    float x = same->data ? load_word(same->bytes, same->data) : same->number;
+    write_slot(a->slots + k, (card_four){ { x, x, x, x } });
+  }
+}
+
 /* What a step works on. */
 CARD_INLINE card_four fetch(const card_chain_arguments *a, int from, card_four last) {
   if (from == CARD_LAST) return last;
-  if (from < CARD_SCALAR) return read_slot(from);
-  float same;
-  if (from >= CARD_NUMBER) {
-    same = a->number[from - CARD_NUMBER];
-  } else {
-    const char *at = a->scalar[from - CARD_SCALAR];
-    same = a->scalar_bytes[from - CARD_SCALAR] == 4 ? *(const float *)(const void *)at
-                                                    : word_of(*(const uint8_t *)at != 0);
-  }
-  return (card_four){ { same, same, same, same } };
+  return read_slot(from < CARD_SAME ? from : a->slots + from - CARD_SAME);
 }
 
 /* ---- steps ---- */
@@ -154,14 +155,14 @@ CARD_INLINE card_four fetch(const card_chain_arguments *a, int from, card_four l
 
 CARD_INLINE card_four carry_out(const card_chain_arguments *a, const card_link *link, card_four last) {
   card_four x = fetch(a, link->in[0], last), y = fetch(a, link->in[1], last), r = x;
-  switch (link->code) {
+  switch ((card_code)link->code) {
 #define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \
     TN_IF_REAL_##DTYPES(                                                                                   \
-    case TN_OP_##ID:                                                                                       \
+    case CARD_OF_NUMBERS_##ID:                                                                             \
       if ((COST) > CARD_LONG) { CALLED(rows_##ID) } else { IN_PLACE(row_##ID(x.of[i], y.of[i])) }          \
       break;)                                                                                              \
     TN_IF_TRUTH_##DTYPES(                                                                                  \
-    case CARD_OF_TRUTHS + TN_OP_##ID:                                                                      \
+    case CARD_OF_TRUTHS_##ID:                                                                              \
       IN_PLACE(truth_##ID(x.of[i], y.of[i]))                                                               \
       break;)
 #include "op/elementwise.def"
@@ -172,7 +173,8 @@ CARD_INLINE card_four carry_out(const card_chain_arguments *a, const card_link *
       IN_PLACE(truth_of(x.of[i]) ? y.of[i] : z.of[i])
       break;
     }
-    default: break;   /* CARD_KEEP */
+    case CARD_KEEP: break;
+    default: CARD_NEVER;
   }
   return r;
 }
@@ -202,15 +204,13 @@ CARD_INLINE run_place run_place_of(const card_shape *shape, int64_t n) {
   return at;
 }
 
-CARD_INLINE card_four read_truths(const char *at, int count) {
-  card_four x = { { 0 } };
-  uint32_t all = count == 4 ? *(const uint32_t *)(const void *)at : 0;
+CARD_INLINE uint32_t read_truths(const char *at, int count) {
+  if (count >= 4) return *(const uint32_t *)(const void *)at;
+  uint32_t all = 0;
   CARD_UNROLL
-  for (int i = 0; i < 4; i++) {
-    if (count < 4 && i < count) all |= (uint32_t)(uint8_t)at[i] << 8 * i;
-    x.of[i] = word_of((all >> 8 * i & 0xff) != 0);
-  }
-  return x;
+  for (int i = 0; i < 3; i++)
+    if (i < count) all |= (uint32_t)(uint8_t)at[i] << 8 * i;
+  return all;
 }
 
 CARD_INLINE void give_truths(char *at, int count, card_four x) {
@@ -223,17 +223,37 @@ CARD_INLINE void give_truths(char *at, int count, card_four x) {
     if (count < 4 && i < count) at[i] = (char)(all >> 8 * i & 0xff);
 }
 
-CARD_INLINE void bring_run(const card_chain_arguments *a, int k, run_place of) {
+/* Four elements of operand k, if they are copied; else what makes them: four bools, or the one element.
+ * `all`: four are there. */
+CARD_INLINE uint32_t bring_run(const card_chain_arguments *a, int k, run_place of, bool all) {
   const card_operand *x = &a->in[k];
+  const int count = all ? 4 : of.count;
   const char *row = x->data + of.row * x->stride[0];
-  if (a->kind[k] == CARD_FOUR) {
-    card_copy_some(slot_at(k), row + 4 * of.column, 4 * of.count);
-  } else if (a->kind[k] == CARD_TRUTHS) {
-    write_slot(k, read_truths(row + of.column, of.count));
-  } else {
-    float same = load_word(x, row);
-    write_slot(k, (card_four){ { same, same, same, same } });
-  }
+  if (a->kind[k] == CARD_TRUTHS) return read_truths(row + of.column, count);
+  if (a->kind[k] == CARD_ALIKE) return tn_bits_f32(load_word(x->bytes, row));
+  card_copy_some(slot_at(k), row + 4 * of.column, 4 * count);
+  return 0;
+}
+
+CARD_INLINE void write_brought(const card_chain_arguments *a, int k, uint32_t word) {
+  float same = tn_float_of_bits(word);
+  card_four x = { { same, same, same, same } };
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++)
+    if (a->kind[k] == CARD_TRUTHS) x.of[i] = word_of((word >> 8 * i & 0xff) != 0);
+  write_slot(k, x);
+}
+
+/* All are under way before the first is waited for. */
+CARD_INLINE void bring_runs(const card_chain_arguments *a, run_place at, bool all) {
+  uint32_t words[CARD_CHAIN_OPERANDS];
+  CARD_UNROLL
+  for (int k = 0; k < CARD_CHAIN_OPERANDS; k++)
+    words[k] = k < a->operand_count ? bring_run(a, k, at, all) : 0;
+  card_copies_end();
+  CARD_UNROLL
+  for (int k = 0; k < CARD_CHAIN_OPERANDS; k++)
+    if (k < a->operand_count && a->kind[k] != CARD_FOUR) write_brought(a, k, words[k]);
 }
 
 CARD_INLINE void give_run(const card_chain_arguments *a, run_place of, card_four x) {
@@ -243,16 +263,17 @@ CARD_INLINE void give_run(const card_chain_arguments *a, run_place of, card_four
 }
 
 /* ---- a thread's elements ---- */
-/* The fault is looked at while elements are on their way. */
+/* The fault is looked at while elements are on their way. Most blocks have all of their fours. */
 CARD_KERNEL_LATE(chain_runs, card_chain_arguments) {
+  const int64_t part = 4 * CARD_CHAIN_THREADS;
   CARD_ROLLED
-  for (int64_t n = card_number() * 4; n < a->shape.count; n += card_numbers() * 4) {
-    run_place at = run_place_of(&a->shape, n);
-    CARD_UNROLL
-    for (int k = 0; k < CARD_SLOTS; k++)
-      if (k < a->operand_count) bring_run(a, k, at);
-    card_copies_end();
+  for (int64_t first = card_block() * part; first < a->shape.count; first += card_blocks() * part) {
+    run_place at = run_place_of(&a->shape, first + 4 * card_thread());
+    if (at.count <= 0) return;
+    if (first + part <= a->shape.count) bring_runs(a, at, true);
+    else bring_runs(a, at, false);
     if (card_has_failed(a->start.fault)) return;
+    bring_same(a);
     card_copies_wait(0);
     give_run(a, at, compute(a));
   }
@@ -266,6 +287,7 @@ CARD_KERNEL_LATE(chain, card_chain_arguments) {
     for (int k = 0; k < a->operand_count; k++) bring_four(a, k, &at);
     card_copies_end();
     if (card_has_failed(a->start.fault)) return;
+    bring_same(a);
     card_copies_wait(0);
     give_four(a, &at, compute(a));
   }

@@ -140,6 +140,7 @@ static inline void card_copies_wait(int groups) { tn_emulated_copies_wait(groups
 #endif
 
 #define CARD_ALIGNED __attribute__((aligned(16)))
+#define CARD_NEVER __builtin_unreachable()
 typedef float card_run __attribute__((vector_size(16)));         /* four floats that are moved as one */
 typedef float card_pair __attribute__((vector_size(8)));
 
