@@ -67,7 +67,7 @@ void tn_api_close_device(tern_session *session) {
 
 /* ---- listing devices ---- */
 
-int tern_has_gpu_part(void) { return tn_card_has_kernels(); }
+int tern_has_gpu_part(void) { return tn_card_lacks_kernels() == NULL; }
 
 /* "NVIDIA H200, 139.8 GiB, compute capability 9.0, 132 multiprocessors" */
 static void put_card(tn_text *out, const tn_card_info *card) {
@@ -89,7 +89,7 @@ static void put_card(tn_text *out, const tn_card_info *card) {
 static int list_cards(tn_card_info *cards, const char **why) {
   *why = NULL;
   int count = tn_card_list(cards, why);
-  if (!tn_card_has_kernels()) *why = "this build has no GPU kernels: clang-19 was missing";
+  if (tn_card_lacks_kernels()) *why = tn_card_lacks_kernels();
   return count;
 }
 

@@ -46,7 +46,7 @@ static tn_cu_pointer at(const void *memory) { return (tn_cu_pointer)(uintptr_t)m
 
 /* ---- listing ---- */
 static const char *judge(const tn_card_info *info) {
-  if (tn_card_module_count() == 0) return "this build has no GPU kernels: clang-19 was missing";
+  if (tn_card_lacks_kernels()) return tn_card_lacks_kernels();
   return info->major < OLDEST_MAJOR ? "the GPU is too old: compute capability 8.0 is needed" : NULL;
 }
 
@@ -59,8 +59,6 @@ static void describe(const tn_cu *cu, int device, tn_card_info *info) {
   cu->device_attribute(&info->multiprocessors, TN_CU_MULTIPROCESSORS, device);
   info->why_not = judge(info);
 }
-
-bool tn_card_has_kernels(void) { return tn_card_module_count() > 0; }
 
 static int count_cards(const tn_cu *cu, const char **why) {
   int count = 0;

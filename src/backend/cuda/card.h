@@ -20,8 +20,8 @@ typedef struct {
 /* Writes the cards of this machine, at most TN_CARD_LIMIT, and returns how many. *why says why there are
  * none. */
 int tn_card_list(tn_card_info *cards, const char **why);
-/* Whether this build has kernels for cards. */
-bool tn_card_has_kernels(void);
+/* Why this build has no kernels for cards, or NULL. */
+const char *tn_card_lacks_kernels(void);
 
 typedef struct tn_card tn_card;
 /* NULL with *why, which stays valid. Loads all kernels: no file is read afterwards. */

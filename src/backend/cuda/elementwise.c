@@ -166,6 +166,7 @@ static bool is_brief_code(int code) {
   }
 }
 
+/* Whether it is for chain_runs. */
 static bool has_runs(const card_chain_arguments *a) {
   bool runs = a->shape.rank <= 1 || (a->shape.rank == 2 && a->shape.narrow);
   runs = runs && a->out_kind <= CARD_TRUTHS;
@@ -173,7 +174,7 @@ static bool has_runs(const card_chain_arguments *a) {
   return runs;
 }
 
-/* Also: all operands and the result are f32 without gaps. */
+/* Whether it is for brief.c: few elements, f32 without gaps, and few steps of those that it has. */
 static bool is_brief(const card_chain_arguments *a) {
   bool fits = a->shape.rank <= 1 && a->slots <= CARD_BRIEF_SLOTS && a->same_count <= CARD_BRIEF_SAME &&
               a->shape.count <= BRIEF_COUNT && a->link_count <= CARD_BRIEF_LINKS && a->out_kind == CARD_FOUR;

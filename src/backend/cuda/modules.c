@@ -6,6 +6,7 @@
  * compiles one module at a time, whoever asks. */
 #include "backend/cuda/modules.h"
 
+#include "backend/cuda/card.h"
 #include "base/embedded.h"
 
 #if TN_HAVE_PTX
@@ -21,7 +22,9 @@ static const char *const kernel_names[TN_CARD_COUNT] = {
 #include "backend/cuda/kernels/kernels.def"
 };
 
-size_t tn_card_module_count(void) { return tn_card_kernels_file_count; }
+const char *tn_card_lacks_kernels(void) {
+  return tn_card_kernels_file_count ? NULL : "this build has no GPU kernels: clang-19 was missing";
+}
 
 /* The kernels that this module has: each is in one. */
 static int find_functions(tn_card_modules *to, const tn_cu *cu, tn_cu_module module) {

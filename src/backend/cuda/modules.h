@@ -12,8 +12,6 @@ typedef struct {
   tn_cu_function functions[TN_CARD_COUNT];
 } tn_card_modules;
 
-/* How many modules this build has; 0: it has no kernels for cards. */
-size_t tn_card_module_count(void);
 /* Loads every kernel into the context that is current. 0, or the driver's error. What was loaded is unloaded
  * by the caller, in either case. */
 int tn_card_modules_load(tn_card_modules *to, const tn_cu *cu);

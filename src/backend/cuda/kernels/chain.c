@@ -8,7 +8,7 @@
  *
  * There are two kernels: `chain_runs` for at most two axes, along the last of which elements are side by
  * side, or one is for all; and `chain` for the others, which finds every place by itself. */
-#include "backend/cuda/kernels/four.h"
+#include "backend/cuda/kernels/quick.h"
 #include "backend/cuda/kernels/view.h"
 #include "op/element.h"
 
@@ -141,7 +141,10 @@ CARD_INLINE card_four fetch(const card_chain_arguments *a, int from, card_four l
 #define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SX, SY, HOW, NANS, COST, ...) \
   TN_IF_REAL_##DTYPES(                                                                                     \
       CARD_INLINE float row_##ID(float x, float y) { return (void)y, ROW_##KIND(ID); }                     \
-      CARD_ONCE card_run rows_##ID(card_run x, card_run y) {                                                \
+      CARD_ONCE card_run rows_##ID(card_run x, card_run y) {                                               \
+        card_four r;                                                                                       \
+        if (card_has_quick(TN_OP_##ID) && card_all_quick(TN_OP_##ID, card_four_of(x), card_four_of(y), &r)) \
+          return card_run_of(r);                                                                           \
         return (card_run){ row_##ID(x[0], y[0]), row_##ID(x[1], y[1]), row_##ID(x[2], y[2]),               \
                            row_##ID(x[3], y[3]) };                                                         \
       })                                                                                                   \

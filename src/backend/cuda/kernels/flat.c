@@ -5,7 +5,7 @@
  * blocks all the time is up to a tenth faster than one whose threads go round (bench/gpu_stream.cu), and one
  * kernel for each operation faster than a choice inside. Threads of long operations have more elements, so
  * that the next four are on their way meanwhile (card_flat_fours). */
-#include "backend/cuda/kernels/four.h"
+#include "backend/cuda/kernels/quick.h"
 #include "op/element.h"
 
 /* ---- operands ---- */
@@ -40,34 +40,6 @@ CARD_INLINE void give_truths(char *data, int64_t n, int64_t count, bool plain, c
   CARD_UNROLL
   for (int i = 0; i < 3; i++)
     if (n + i < count) data[n + i] = x.of[i] != 0;
-}
-
-/* ---- in fewer instructions ---- */
-/* The rows of base/elementary.h that have a quick function. */
-#define QUICK_ROWS(UNARY, BINARY) \
-  UNARY(LOG, log) UNARY(ERF, erf) UNARY(SIN, sin) UNARY(COS, cos) BINARY(POW, pow)
-
-CARD_INLINE bool has_quick(int op) {
-#define QUICK(ID, name) || op == TN_OP_##ID
-  return false QUICK_ROWS(QUICK, QUICK);
-#undef QUICK
-}
-
-CARD_INLINE bool quick(int op, float x, float y, float *result) {
-  switch (op) {
-#define UNARY(ID, name)  case TN_OP_##ID: return tn_quick_##name##_f32(x, result);
-#define BINARY(ID, name) case TN_OP_##ID: return tn_quick_##name##_f32(x, y, result);
-    QUICK_ROWS(UNARY, BINARY)
-    default: return false;
-  }
-}
-
-/* Whether all four are known. One question for four: what is not known is rare. */
-CARD_INLINE bool all_quick(int op, card_four x, card_four y, card_four *result) {
-  bool all = true;
-  CARD_UNROLL
-  for (int i = 0; i < 4; i++) all = quick(op, x.of[i], y.of[i], &result->of[i]) & all;
-  return all;
 }
 
 /* ---- a kernel for each row ---- */
@@ -107,8 +79,8 @@ CARD_FLAT_LONG(BOUNDS)
   }                                                                                                      \
   CARD_INLINE card_four values_##ID(card_four x, card_four y) {                                          \
     card_four r;                                                                                         \
-    if (!has_quick(TN_OP_##ID)) return every_##ID(x, y);                                                 \
-    if (all_quick(TN_OP_##ID, x, y, &r)) return r;                                                       \
+    if (!card_has_quick(TN_OP_##ID)) return every_##ID(x, y);                                            \
+    if (card_all_quick(TN_OP_##ID, x, y, &r)) return r;                                                  \
     return card_four_of(rare_##ID(card_run_of(x), card_run_of(y)));                                      \
   }                                                                                                      \
   CARD_INLINE void part_##ID(const card_flat_arguments *a, int64_t first, bool plain) {                  \
