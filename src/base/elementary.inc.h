@@ -200,8 +200,9 @@ static inline VI trig_split(VF size, VF *r, VF *low) {
   VF first = vf_fnma(n, K(0x1.921fb6p+0f), size);
   VF part = n * K(0x1.777a5cp-25f);
   VF part_low = vf_fma(n, K(0x1.777a5cp-25f), -part);
-  *r = first + part;
-  *low = vf_fma(n, K(0x1.ee59dap-50f), (part - (*r - first)) + part_low);
+  VF sum = first + part, lost = part - (sum - first);
+  *r = sum;
+  *low = vf_fma(n, K(0x1.ee59dap-50f), lost + part_low);
   return vf_as_int(shifted);
 }
 
@@ -243,16 +244,22 @@ static inline VF vf_cos(VF x) {
   return vm_any(large) ? vf_map(large, vf_select(large, x, result), tn_cos_large_f32) : result;
 }
 
-/* log2((1 + s) / (1 - s)) / s and 2^f, |f| <= 1/2, by Horner's method. */
-#define POW_LOG_FIRST 0x1.f1703519c0f57p-3
-#define POW_LOG_TERMS(TERM)                                                           \
-  TERM(0x1.0bb8be1ec92d7p-2) TERM(0x1.484fa2823e674p-2) TERM(0x1.a61756a39fa52p-2)    \
-  TERM(0x1.2776c516770b9p-1) TERM(0x1.ec709dc39ccf2p-1) TERM(0x1.71547652b82ffp+1)
-#define POW_EXP_FIRST 0x1.640a5699b3a77p-20
-#define POW_EXP_TERMS(TERM)                                                           \
-  TERM(0x1.00dc1a66c9e0ep-16) TERM(0x1.430874adab49ap-13) TERM(0x1.5d874610ef839p-10) \
-  TERM(0x1.3b2ab7395fd9dp-7) TERM(0x1.c6b08dd670e2p-5) TERM(0x1.ebfbdff80cd08p-3)     \
-  TERM(0x1.62e42fef85399p-1) TERM(1.0)
+/* Coefficients, the highest power first: of s*s in log2((1 + s) / (1 - s)) / s, and of f in 2^f, |f| <= 1/2. */
+#define POW_LOG_6 0x1.f1703519c0f57p-3
+#define POW_LOG_5 0x1.0bb8be1ec92d7p-2
+#define POW_LOG_4 0x1.484fa2823e674p-2
+#define POW_LOG_3 0x1.a61756a39fa52p-2
+#define POW_LOG_2 0x1.2776c516770b9p-1
+#define POW_LOG_1 0x1.ec709dc39ccf2p-1
+#define POW_LOG_0 0x1.71547652b82ffp+1
+#define POW_EXP_8 0x1.640a5699b3a77p-20
+#define POW_EXP_7 0x1.00dc1a66c9e0ep-16
+#define POW_EXP_6 0x1.430874adab49ap-13
+#define POW_EXP_5 0x1.5d874610ef839p-10
+#define POW_EXP_4 0x1.3b2ab7395fd9dp-7
+#define POW_EXP_3 0x1.c6b08dd670e2p-5
+#define POW_EXP_2 0x1.ebfbdff80cd08p-3
+#define POW_EXP_1 0x1.62e42fef85399p-1
 
 /* x^y = 2^(y log2 x) for positive x, in double: log2 x and the product keep far more bits than the
  * result needs, and the conversion back is the one rounding that counts, overflow and denormals
@@ -261,18 +268,25 @@ static inline VD pow_positive(VD x, VD y) {
   VD e;
   VD m = vd_split(x, &e);
   VD s = (m - vd_set(1.0)) / (m + vd_set(1.0));
-  VD z = s * s, p = vd_set(POW_LOG_FIRST);
-#define TERM(c) p = p * z + vd_set(c);
-  POW_LOG_TERMS(TERM)
-#undef TERM
+  VD z = s * s;
+  VD p = vd_set(POW_LOG_6) * z + vd_set(POW_LOG_5);
+  p = p * z + vd_set(POW_LOG_4);
+  p = p * z + vd_set(POW_LOG_3);
+  p = p * z + vd_set(POW_LOG_2);
+  p = p * z + vd_set(POW_LOG_1);
+  p = p * z + vd_set(POW_LOG_0);
   VD t = vd_at_least(vd_at_most(y * (e + s * p), vd_set(200.0)), vd_set(-200.0));
 
   VD n = (t + vd_set(0x1.8p52)) - vd_set(0x1.8p52);
-  VD f = t - n, q = vd_set(POW_EXP_FIRST);
-#define TERM(c) q = q * f + vd_set(c);
-  POW_EXP_TERMS(TERM)
-#undef TERM
-  return q * vd_pow2(n);
+  VD f = t - n;
+  VD q = vd_set(POW_EXP_8) * f + vd_set(POW_EXP_7);
+  q = q * f + vd_set(POW_EXP_6);
+  q = q * f + vd_set(POW_EXP_5);
+  q = q * f + vd_set(POW_EXP_4);
+  q = q * f + vd_set(POW_EXP_3);
+  q = q * f + vd_set(POW_EXP_2);
+  q = q * f + vd_set(POW_EXP_1);
+  return (q * f + vd_set(1.0)) * vd_pow2(n);
 }
 
 /* The special cases of IEEE 754, the strongest last. An infinite y is an even whole number. */

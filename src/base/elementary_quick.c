@@ -59,17 +59,23 @@ static inline bool power_of_size(float x, double y, double *value, uint32_t *n) 
   double m = (double)tn_float_of_bits(((uint32_t)steps & 0x7fffff) + root), d = m + 1.0;
   double guess = GUESSED_RECIPROCAL(d), rest = tn_fma_f64(-d, guess, 1.0);
   double s = (m - 1.0) * tn_fma_f64(guess, tn_fma_f64(rest, rest, rest), guess);
-  double z = s * s, p = POW_LOG_FIRST;
-#define TERM(c) p = tn_fma_f64(p, z, c);
-  POW_LOG_TERMS(TERM)
-#undef TERM
+  double z = s * s, p = tn_fma_f64(POW_LOG_6, z, POW_LOG_5);
+  p = tn_fma_f64(p, z, POW_LOG_4);
+  p = tn_fma_f64(p, z, POW_LOG_3);
+  p = tn_fma_f64(p, z, POW_LOG_2);
+  p = tn_fma_f64(p, z, POW_LOG_1);
+  p = tn_fma_f64(p, z, POW_LOG_0);
   double t = y * tn_fma_f64(s, p, (double)vi_sar(steps, 23));
 
-  double shifted = t + 0x1.8p52, f = t - (shifted - 0x1.8p52), q = POW_EXP_FIRST;
-#define TERM(c) q = tn_fma_f64(q, f, c);
-  POW_EXP_TERMS(TERM)
-#undef TERM
-  *value = q;
+  double shifted = t + 0x1.8p52, f = t - (shifted - 0x1.8p52);
+  double q = tn_fma_f64(POW_EXP_8, f, POW_EXP_7);
+  q = tn_fma_f64(q, f, POW_EXP_6);
+  q = tn_fma_f64(q, f, POW_EXP_5);
+  q = tn_fma_f64(q, f, POW_EXP_4);
+  q = tn_fma_f64(q, f, POW_EXP_3);
+  q = tn_fma_f64(q, f, POW_EXP_2);
+  q = tn_fma_f64(q, f, POW_EXP_1);
+  *value = tn_fma_f64(q, f, 1.0);
   *n = (uint32_t)tn_bits_f64(shifted);
   bool small = ((uint32_t)(tn_bits_f64(t) >> 32) & 0x7fffffffu) < 0x405f8000u;   /* |t| < 126 */
   return small & is_normal(x);
