@@ -244,7 +244,7 @@ static inline VF vf_cos(VF x) {
   return vm_any(large) ? vf_map(large, vf_select(large, x, result), tn_cos_large_f32) : result;
 }
 
-/* Coefficients, the highest power first: of s*s in log2((1 + s) / (1 - s)) / s, and of f in 2^f, |f| <= 1/2. */
+/* Coefficients of log2((1 + s) / (1 - s)) / s by powers of s*s, and of 2^f, |f| <= 1/2, by powers of f. */
 #define POW_LOG_6 0x1.f1703519c0f57p-3
 #define POW_LOG_5 0x1.0bb8be1ec92d7p-2
 #define POW_LOG_4 0x1.484fa2823e674p-2
