@@ -24,15 +24,16 @@ function(tn_plain target)
   target_compile_options(${target} PRIVATE -O0)
 endfunction()
 
-# tn_test(FOLDER NAME needs... [LINUX] [FAST] [ALSO files...] [DEFINE definitions...] [IN folder]):
+# tn_test(FOLDER NAME needs... [LINUX] [NATIVE] [FAST] [ALSO files...] [DEFINE definitions...] [IN folder]):
 # tests/FOLDER/NAME.c is the cmocka program test_NAME and the CTest test FOLDER/NAME. A need is a
-# module of src/, `tern` for the whole library, mpfr or sqlite. LINUX: not built elsewhere. FAST: optimised,
-# because it computes much itself, as tests in ops/ and slow/ always are. ALSO: further sources, in the same
-# folder. IN: the folder it runs in. Tests in slow/ carry the label slow; those in ops/ make less effort in a
-# build that is instrumented.
+# module of src/, `tern` for the whole library, mpfr or sqlite. LINUX: not built elsewhere. NATIVE: not built
+# for an emulated machine: it needs limits of memory and stack, a sandbox, or fork beside threads, which qemu
+# does not carry out as a kernel does. FAST: optimised, because it computes much itself, as tests in ops/ and
+# slow/ always are. ALSO: further sources, in the same folder. IN: the folder it runs in. Tests in slow/ carry
+# the label slow; those in ops/ make less effort in a build that is instrumented.
 function(tn_test folder name)
-  cmake_parse_arguments(PARSE_ARGV 2 test "LINUX;FAST" "IN" "ALSO;DEFINE")
-  if(test_LINUX AND NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  cmake_parse_arguments(PARSE_ARGV 2 test "LINUX;NATIVE;FAST" "IN" "ALSO;DEFINE")
+  if((test_LINUX AND NOT CMAKE_SYSTEM_NAME STREQUAL "Linux") OR (test_NATIVE AND CMAKE_CROSSCOMPILING))
     return()
   endif()
   tn_test_libraries(${folder}/${name} libraries ${test_UNPARSED_ARGUMENTS})
